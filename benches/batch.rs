@@ -1,7 +1,7 @@
-//! A batch of queries, answered on all threads: merged with the tables; probing them; and probing through filters.
+//! A batch of queries on all threads: merged with the tables; probing the tables; and probing through filters.
 //!
-//! `cargo bench --bench batch -- STORE QUERIES [RUNS]`: so many queries within distance 3, half of them stored values with
-//! up to three bits flipped, half evenly spread. The ways take turns; medians stand at the end.
+//! `cargo bench --bench batch -- STORE QUERIES [RUNS]`: as many queries within distance 3, half of them stored values
+//! with up to three bits flipped, half uniform. The methods alternate; the medians follow at the end.
 #![allow(
     clippy::unwrap_used,
     clippy::expect_used,
@@ -26,7 +26,7 @@ fn main() {
     match arguments.iter().map(String::as_str).collect::<Vec<_>>()[..] {
         [store, queries] => measure(Path::new(store), number(queries), 5),
         [store, queries, runs] => measure(Path::new(store), number(queries), number(runs)),
-        // `cargo test --benches` runs without arguments: a small round keeps the program honest.
+        // `cargo test --benches` passes no arguments: a small run checks that the program works.
         _ => {
             let directory = tempfile::tempdir().unwrap();
             let path = directory.path().join("store");

@@ -1,13 +1,13 @@
-//! Measures the times that the planner reckons with and prints them beside those in use.
+//! Measures the planner's time constants and prints them beside those in use.
 //!
-//! `cargo bench --bench calibrate`, or `-- 5000000` for another number of fingerprints. Nothing is written down:
-//! whoever wants other times changes `fpstore::plan::Timings::IN_USE`.
+//! `cargo bench --bench calibrate`, or `-- 5000000` for another number of fingerprints. The program changes nothing: to
+//! use other times, edit `fpstore::plan::Timings::IN_USE`.
 //!
-//! Every figure is the least of several rounds, so that what else the machine does counts as little as possible. Scans
-//! with small and with large blocks tell key and next block apart. What a query takes beside its keys is then
-//! `fixed + filter * probes + block * blocks` for stores and distances in which these differ much; least squares of the
-//! relative errors give the three. Nearly every prefix that is looked up leads to one block, so that finding and
-//! fetching cannot be told apart: they are one figure.
+//! Every figure is the minimum of several rounds, to reduce the influence of other load. Scans with small and with
+//! large blocks separate the time of a key from that of a next block. The remaining time of a query is
+//! `fixed + filter * probes + block * blocks`, for stores and distances in which these differ much; a least-squares fit
+//! of the relative errors gives the three. Nearly every looked-up prefix leads to one block, so the fit cannot separate
+//! finding from fetching: they are one figure.
 #![allow(
     clippy::unwrap_used,
     clippy::expect_used,
@@ -28,7 +28,7 @@ const ROUNDS: usize = 7;
 
 fn main() {
     let arguments = common::arguments();
-    // `cargo test --benches` runs without arguments, and `cargo bench` with --bench: a small round keeps it honest.
+    // `cargo test --benches` passes no arguments, and `cargo bench` passes --bench: a small run checks that it works.
     let count = match (arguments.first(), std::env::args().any(|argument| argument == "--bench")) {
         (Some(count), _) => count.parse().expect("a number of fingerprints"),
         (None, true) => 2_000_000,
@@ -64,7 +64,7 @@ fn scans(values: &[u64]) -> (f64, f64) {
     ((large.1 - next_block * large.0) / keys, next_block)
 }
 
-/// What queries did and how long they took.
+/// Counters and time of a set of queries.
 struct Row {
     parts: [f64; 3],
     nanos: f64,
@@ -79,7 +79,7 @@ fn queries(values: &[u64], key: f64) -> [f64; 3] {
             for k in [0, 1, 2, 3, 5] {
                 let mut searcher = opened.store.searcher();
                 let work = one(&mut searcher, k);
-                // So many prefixes that a thousand queries would take minutes, or a scan: neither says anything new.
+                // A scan, or a thousand queries with this many prefixes, would take minutes and add no information.
                 if work.scans > 0 || work.probes > 10_000 {
                     continue;
                 }
@@ -104,7 +104,7 @@ fn one(searcher: &mut Searcher<'_>, k: u32) -> QueryStats {
     searcher.stats()
 }
 
-/// The factors of the parts that make the sum of the squared relative errors least (normal equations, by elimination).
+/// The factors that minimise the sum of the squared relative errors (normal equations, by elimination).
 fn least_squares(rows: &[Row]) -> [f64; 3] {
     let mut matrix = [[0.0; 4]; 3];
     for Row { parts, nanos } in rows {
@@ -126,7 +126,7 @@ fn least_squares(rows: &[Row]) -> [f64; 3] {
     [0, 1, 2].map(|i| matrix[i][3] / matrix[i][i])
 }
 
-/// A store in a directory that vanishes with it.
+/// A store in a temporary directory.
 struct Opened {
     store: Store,
     _directory: tempfile::TempDir,
@@ -144,7 +144,7 @@ impl Opened {
     }
 }
 
-/// The least time in nanoseconds.
+/// The minimum time in nanoseconds.
 fn least(mut work: impl FnMut()) -> f64 {
     let time = |_| {
         let start = Instant::now();

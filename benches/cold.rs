@@ -2,7 +2,7 @@
 //!
 //! Stores of uniform fingerprints with several plans, read with positioned reads. Before every query the kernel drops
 //! the store's pages, so that each block comes from the disk; the block index and filters stay in memory. Prints for
-//! each plan the latency and the blocks read a query, at k = 3, half of the queries near a stored value.
+//! each plan the latency and the blocks read per query, at k = 3, half of the queries near a stored value.
 #![allow(clippy::unwrap_used, clippy::indexing_slicing, clippy::print_stdout, missing_docs)]
 
 mod common;
@@ -17,7 +17,7 @@ const QUERIES: usize = 1000;
 
 fn main() {
     let arguments: Vec<String> = std::env::args().skip(1).filter(|argument| !argument.starts_with("--")).collect();
-    // `cargo test --benches` runs without arguments: a small round keeps the program honest.
+    // `cargo test --benches` passes no arguments: a small run checks that the program works.
     let count: u64 = arguments.first().map_or(20_000, |count| count.parse().unwrap());
     let directory = arguments.get(1).map_or_else(std::env::temp_dir, Into::into);
     let directory = tempfile::tempdir_in(directory).unwrap();

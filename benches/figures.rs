@@ -1,6 +1,6 @@
 //! The figures of BENCHMARKS.md that concern fpstore alone: sizes, load time, decoding, query latency.
 //!
-//! `cargo bench --bench figures -- uniform 20000000` or `-- FILE.u64`. Everything happens in a temporary directory.
+//! `cargo bench --bench figures -- uniform 20000000` or `-- FILE.u64`. All files are in a temporary directory.
 #![allow(
     clippy::unwrap_used,
     clippy::expect_used,
@@ -21,7 +21,7 @@ fn main() {
     let values = match arguments.iter().map(String::as_str).collect::<Vec<_>>()[..] {
         ["uniform", count] => uniform(count.parse().expect("a number of fingerprints")),
         [file] => read(file),
-        // `cargo test --benches` runs without arguments: a small round keeps the program honest.
+        // `cargo test --benches` passes no arguments: a small run checks that the program works.
         _ => uniform(20_000),
     };
     println!("{} records, {} threads", values.len(), rayon::current_num_threads());
@@ -72,7 +72,7 @@ fn sizes(values: &[u64], codec: Codec, block_size: u32) {
     let per = |bytes: u64, count: u64| bytes as f64 / count as f64;
     let [off, on] = [Filters::Off, Filters::AtOpen].map(|filters| {
         let store = <Store>::open_read_only(&path, &Options::new().with_filters(filters)).unwrap();
-        // The larger the block, the longer a query takes, and the fewer will do.
+        // Queries take longer with larger blocks, so fewer of them suffice.
         let queries = common::queries(values, 200_000.min(values.len() * 4));
         let queries = queries.get(..queries.len() * 256 / block_size.max(256) as usize).unwrap_or_default();
         let mut searcher = store.searcher();

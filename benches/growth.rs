@@ -1,7 +1,7 @@
-//! How the cost of writes grows on data that is as uneven as can be: one fingerprint, one id, one prefix.
+//! Growth of the cost of writes on the most skewed data: one fingerprint, one id, one prefix.
 //!
-//! `cargo bench --bench growth -- CASE SIZE...` runs one case (or `all`) at each size, each in a store of its own, and prints
-//! seconds; the last column is the time beside that of the size before. A cost that grows straight doubles with its input.
+//! `cargo bench --bench growth -- CASE SIZE...` runs one case (or `all`) at each size, each in a store of its own, and
+//! prints seconds; the last column is the ratio to the time of the previous size. A linear cost doubles with its input.
 #![allow(
     clippy::unwrap_used,
     clippy::expect_used,
@@ -45,7 +45,7 @@ const CASES: &[(&str, Case)] = &[
 fn main() {
     let arguments = common::arguments();
     let Some((wanted, sizes)) = arguments.split_first() else {
-        // `cargo test --benches` runs without arguments: a small round keeps the program honest.
+        // `cargo test --benches` passes no arguments: a small run checks that the program works.
         CASES.iter().for_each(|case| growth(*case, &[500, 1000]));
         return;
     };
@@ -74,7 +74,7 @@ fn create(path: &Path, id_index: bool) -> Store {
     Store::create(path, &Parameters::new(3).with_id_index(id_index), &options()).unwrap()
 }
 
-/// A store of so many records that share a fingerprint.
+/// A store of `size` records that share a fingerprint.
 fn of_one_fingerprint(path: &Path, size: u64, id_index: bool) -> Store {
     let store = create(path, id_index);
     for first in (0..size).step_by(10_000) {
@@ -143,7 +143,7 @@ fn replace_one_id(path: &Path, size: u64) -> f64 {
     timed(|| (0..size).for_each(|n| _ = store.replace(common::even(n), 7, BUFFERED).unwrap()))
 }
 
-/// An id with one record that stays, and others that come and go.
+/// An id with one record that stays, and others that are inserted and removed.
 fn replace_beside_pairs(path: &Path, size: u64) -> f64 {
     let store = create(path, true);
     store.insert(EMPTY, 7, BUFFERED).unwrap();
@@ -186,7 +186,7 @@ fn wide_get(path: &Path, size: u64) -> f64 {
     timed(|| (0..1000).for_each(|n| assert_eq!(store.get(fingerprint(n * 7919 % size)).unwrap().len(), 1)))
 }
 
-/// Much more than the threads in the background can merge at their leisure.
+/// More data than the background threads can merge without delaying writers.
 fn small_memtables(path: &Path, size: u64) -> f64 {
     let options = Options::new().with_memtable_memory(1 << 20);
     let store = Store::<u64>::create(path, &Parameters::new(3), &options).unwrap();

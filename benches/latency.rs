@@ -1,8 +1,8 @@
-//! How long single inserts take while segments are merged and records are loaded in bulk.
+//! Latency of single inserts during compactions and bulk loads.
 //!
-//! `cargo bench --bench latency -- RECORDS [buffered|sync]`: half of the records are in the store from the start, a quarter is
-//! loaded in bulk, in several loads, while eight threads insert the rest one by one. Prints percentiles of the inserts, and how
-//! far writers were held back.
+//! `cargo bench --bench latency -- RECORDS [buffered|sync]`: half of the records are in the store from the start;
+//! several bulk loads add a quarter while eight threads insert the rest one by one. Prints percentiles of the inserts,
+//! and the delays of writers.
 #![allow(
     clippy::unwrap_used,
     clippy::expect_used,
@@ -19,7 +19,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 const THREADS: u64 = 8;
-/// Loads while records are inserted.
+/// Loads during the inserts.
 const LOADS: u64 = 4;
 
 fn main() {
@@ -28,7 +28,7 @@ fn main() {
     match arguments.iter().map(String::as_str).collect::<Vec<_>>()[..] {
         [records] | [records, "buffered"] => measure(number(records), Durability::Buffered),
         [records, "sync"] => measure(number(records), Durability::SyncData),
-        // `cargo test --benches` runs without arguments: a small round keeps the program honest.
+        // `cargo test --benches` passes no arguments: a small run checks that the program works.
         _ => measure(40_000, Durability::Buffered),
     }
 }
@@ -42,7 +42,7 @@ fn measure(all: u64, durability: Durability) {
     let path = directory.path().join("store");
     let loaded = records(0..all / 2);
     let (store, _) = Store::<u64>::create_loaded(&path, &Parameters::new(3), &Options::new(), loaded).unwrap();
-    // The first write after opening makes a memtable, which may take as long as the system needs to find memory.
+    // The first write after opening allocates a memtable, which may take as long as the system needs to find memory.
     store.insert(common::even(all / 2), all / 2, durability).unwrap();
     let next = AtomicU64::new(all / 2 + 1);
     let end = all * 3 / 4;

@@ -1,8 +1,8 @@
-//! Queries of one thread over records that are all in the memtable, and over the same in a segment, through filters and
-//! without.
+//! Queries of one thread over records in the memtable, and over the same records in a segment, with and without
+//! filters.
 //!
-//! `cargo bench --bench memtable -- RECORDS [RUNS]`: evenly spread fingerprints, and 100,000 queries within distance 3,
-//! half of them stored values with up to three bits flipped. The ways take turns.
+//! `cargo bench --bench memtable -- RECORDS [RUNS]`: uniform fingerprints, and 100,000 queries within distance 3, half
+//! of them stored values with up to three bits flipped. The methods alternate.
 #![allow(
     clippy::unwrap_used,
     clippy::expect_used,
@@ -20,7 +20,7 @@ use std::time::{Duration, Instant};
 
 const K: u32 = 3;
 const QUERIES: usize = 100_000;
-/// Records of one batch.
+/// Records of a batch.
 const BATCH: usize = 1000;
 
 fn main() {
@@ -29,12 +29,12 @@ fn main() {
     match arguments.iter().map(String::as_str).collect::<Vec<_>>()[..] {
         [records] => measure(number(records), QUERIES, 5),
         [records, runs] => measure(number(records), QUERIES, number(runs)),
-        // `cargo test --benches` runs without arguments: a small round keeps the program honest.
+        // `cargo test --benches` passes no arguments: a small run checks that the program works.
         _ => measure(20_000, 2000, 1),
     }
 }
 
-/// A store of these fingerprints, all of them in its memtable.
+/// A store with these fingerprints, all of them in its memtable.
 fn store(path: &Path, fingerprints: &[u64]) -> Store {
     let options = Options::new()
         .with_maintenance(Maintenance::Manual)
@@ -79,7 +79,7 @@ fn measure(records: usize, queries: usize, runs: usize) {
     }
 }
 
-/// Asks one query after another; how many matches there are.
+/// Runs the queries one after another; returns the number of matches.
 fn ask(store: &Store, queries: &[u64], times: &mut Vec<Duration>) -> usize {
     let mut searcher = store.searcher();
     let ask = |&query: &u64| {

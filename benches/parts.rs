@@ -1,4 +1,4 @@
-//! Criterion benches of the parts: loading, making filters, decoding a table, queries. `cargo bench --bench parts`.
+//! Criterion benches of the parts: loading, building filters, decoding a table, queries. `cargo bench --bench parts`.
 #![allow(clippy::unwrap_used, clippy::indexing_slicing, missing_docs)]
 
 mod common;
@@ -40,7 +40,7 @@ fn decoding(criterion: &mut Criterion, group: &str, path: &Path) {
     group.bench_function("decode a table", |bencher| bencher.iter(|| view.decode_all(0).unwrap()));
 }
 
-/// What decoding is measured by: the decoded keys copied.
+/// The reference for decoding: a copy of the decoded keys.
 fn memcpy(criterion: &mut Criterion, name: &str, values: &[u64]) {
     let mut group = criterion.benchmark_group(name);
     group.throughput(Throughput::Elements(values.len() as u64));

@@ -3,8 +3,8 @@
 
     benches/uses.py [--urls 3000000] [--documents 300000] [--images 300000] [--memory 1GiB]
 
-Makes the data with a fixed seed, runs each script once, and prints a line for every program that it runs: what it is,
-seconds, and the most anonymous and shared memory (RssAnon + RssShmem) that was seen, looked at every 2 ms.
+Makes the data with a fixed seed, runs each script once, and prints a line for every program of a script: its command,
+seconds, and its peak anonymous and shared memory (RssAnon + RssShmem), sampled every 2 ms.
 """
 import argparse
 import csv
@@ -32,7 +32,7 @@ def resident(pid):
 
 
 def measured(program, arguments):
-    """Runs a program as a script asked for it, and notes what it took."""
+    """Runs a program for a script, and records its cost."""
     start = time.perf_counter()
     process = subprocess.Popen([TARGET / "release" / program, *arguments])
     most = 0
@@ -48,7 +48,8 @@ def measured(program, arguments):
 
 
 def urls(folder, count):
-    """A crawl of so many pages, and a second night: a tenth fetched again, of which half has changed, some new, some gone."""
+    """A crawl of `count` pages, and a second night: a tenth fetched again, half of them changed, some new, some
+    gone."""
     import numpy as np
 
     values = enlarged(np.fromfile(ROOT / "tests/data/real_simhash64.u64", dtype="<u8"), count + count // 100)
@@ -79,7 +80,7 @@ def urls(folder, count):
 
 
 def documents(folder, count):
-    """So many texts of 20 to 400 words, of which three in ten are an earlier one with a few words changed."""
+    """`count` texts of 20 to 400 words; three in ten are an earlier one with a few words changed."""
     import numpy as np
 
     random = np.random.default_rng(7)
@@ -101,7 +102,7 @@ def documents(folder, count):
 
 
 def images(folder, count):
-    """So many 256-bit hashes, of which one in five is an earlier one with up to 40 other bits; and a tenth as many new ones."""
+    """`count` 256-bit hashes, one in five an earlier one with up to 40 bits changed; and a tenth as many new ones."""
     import numpy as np
 
     random = np.random.default_rng(9)
@@ -140,7 +141,7 @@ def main():
             shims, log = folder / "bin", folder / "log"
             shims.mkdir()
             for program in PROGRAMS:
-                # A script that finds itself called by this name.
+                # This script, called by the name of the program.
                 (shims / program).symlink_to(pathlib.Path(__file__).resolve())
             path = f"{shims}{os.pathsep}{os.environ['PATH']}"
             environment = {**os.environ, "PATH": path, "FPSTORE_USES": str(log), "MEMORY": options.memory}

@@ -1,18 +1,20 @@
 #!/bin/sh
-# A corpus without near-duplicates: documents in, the ids of those to keep out.
+# Removes near-duplicates from a corpus: reads documents, writes the ids of those to keep.
 #
 #   examples/documents.sh OUT DOCUMENTS...
 #
-# DOCUMENTS  columns id and text (NDJSON, JSON, CSV, TSV, Parquet, also .gz or .zst), directories of such files, or text files
+# DOCUMENTS  columns id and text (NDJSON, JSON, CSV, TSV, Parquet, also .gz or .zst), directories of such files, or text
+#            files
 # OUT        a new directory for the results:
 #   rejects.tsv           documents without a fingerprint: input, line or record, reason
 #   fingerprints.parquet  fingerprint and id of every other document
 #   labels.parquet        id and cluster of every other document
-#   kept.parquet          ids of the documents to keep: one a cluster
-#   report.txt            what the clusters look like
+#   kept.parquet          ids of the documents to keep: one for each cluster
+#   report.txt            statistics of the clusters
 #
-# DISTANCE is the number of bits within which two documents are near-duplicates, MEMORY bounds the memory of every step.
-# The kept documents themselves, with DuckDB: COPY (FROM 'docs.parquet' SEMI JOIN 'OUT/kept.parquet' USING (id)) TO 'out.parquet'
+# DISTANCE is the maximum distance of near-duplicates in bits; MEMORY bounds the memory of every step.
+# DuckDB extracts the kept documents themselves:
+#   COPY (FROM 'docs.parquet' SEMI JOIN 'OUT/kept.parquet' USING (id)) TO 'out.parquet'
 set -eu
 
 out=$1

@@ -1,16 +1,16 @@
 #!/bin/sh
-# Images that look alike, by their 256-bit PDQ hashes.
+# Finds similar images by their 256-bit PDQ hashes.
 #
 #   examples/image_hashes.sh OUT HASHES NEW
 #
-# HASHES, NEW  columns image, hash (64 hexadecimal digits) and quality (0 to 100): CSV, NDJSON or Parquet, also .gz or .zst.
-#              HASHES are the known images, NEW is asked for
+# HASHES, NEW  columns image, hash (64 hexadecimal digits) and quality (0 to 100): CSV, NDJSON or Parquet, also .gz or
+#              .zst. HASHES has the known images, NEW the query images
 # OUT          a directory for the results:
-#   pairs.parquet  every two known images that look alike
-#   labels.tsv     image and cluster, of clusters of several images
-#   found.tsv      new images, the known ones that they look like, and in how many bits they differ
+#   pairs.parquet  all pairs of similar known images
+#   labels.tsv     image and cluster, for clusters of several images
+#   found.tsv      new images, similar known images, and their distance in bits
 #
-# PDQ's authors take two images with a quality of 50 or more for alike if their hashes differ in at most 31 bits.
+# PDQ's authors call two images with a quality of 50 or more similar if their hashes differ in at most 31 bits.
 # MEMORY bounds the memory of every step.
 set -eu
 

@@ -1,6 +1,6 @@
-//! A nightly batch: last night's crawl is compared with everything before it, on all cores, and then added.
+//! A nightly batch: compares last night's crawl with everything before it, on all cores, and then adds it.
 //!
-//! `cargo run --release --example nightly_batch [FILE.u64]`; without a file, the real fingerprints that come with the
+//! `cargo run --release --example nightly_batch [FILE.u64]`; without a file, it uses the real fingerprints of the
 //! repository. The first nine tenths count as the past, the rest as last night.
 #![allow(clippy::print_stdout, reason = "an example talks to its reader")]
 
@@ -17,7 +17,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let file = std::env::args_os().nth(1).map_or(sample, PathBuf::from);
     let directory = std::env::temp_dir().join(format!("fpstore-nightly-batch-{}", std::process::id()));
     let outcome = batch(&file, &directory);
-    // The example leaves nothing behind, whatever happened.
+    // The example leaves no files behind, even after an error.
     let _ = std::fs::remove_dir_all(&directory);
     outcome
 }

@@ -6,13 +6,13 @@ import struct
 from conventions import LIMIT, Bits, check_checksum, require
 
 XOR, ADAPTIVE = 0, 1
-# What the placed checksum of the codes of table 0 begins with.
+# The stream number of the placed checksum of the codes of table 0.
 CODES_STREAM = 0x100
 
 # ---- codes.md --------------------------------------------------------------------------------------------------------
 
 LONGEST_WORD = 12
-# Flips: rows of the alphabet, (first symbol, how many), and what they are made of.
+# Flips: the limits of the alphabet, and its rows (first symbol, number of symbols).
 LENGTHS, GROUPS, BACKS, MOST_FLIPS, MOST_SYMBOLS = 27, 32, 16, 8, 1536
 FIRST_FLIPS = LENGTHS + LENGTHS * GROUPS
 ROWS = [(0, LENGTHS)]
@@ -20,7 +20,7 @@ ROWS += [(LENGTHS + GROUPS * length, GROUPS) for length in range(LENGTHS)]
 ROWS += [(FIRST_FLIPS + 64 * row, 64) for row in range(BACKS * MOST_FLIPS)]
 
 def read_codes(section, number, codec):
-    """The section: the code of a table; of codec adaptive with the biased bits, or None if it has no flips blocks."""
+    """The section: the code of a table; for codec adaptive with the biased bits, or None without flips blocks."""
     data, offset = section.take(section.end - section.offset, "the code")
     require(len(data) >= (36 if codec == XOR else 6), "a codes section that is too short", offset)
     check_checksum(data, offset, CODES_STREAM + number, 0)
@@ -80,7 +80,7 @@ WIDEST_GAP, ROWS_KIND, FLIPS_KIND, XOR_KIND = 56, 61, 62, 63
 KINDS = {XOR: [XOR_KIND], ADAPTIVE: [*range(WIDEST_GAP + 1), FLIPS_KIND]}
 
 def read_block(data, offset, code, entry):
-    """What is where: all keys of a block; `entry` is the one of the index."""
+    """Index and block: all keys of a block; `entry` is its entry in the index."""
     bits, least = Bits(data, offset), entry.base
     if entry.kind <= WIDEST_GAP:
         found = gap_keys(bits, entry)
@@ -90,7 +90,7 @@ def read_block(data, offset, code, entry):
         found = xor_keys(bits, code, entry)
     keys = []
     for key in found:
-        # Block keys are at most 2^64 - 1, so this also finds all keys that are too large.
+        # Block keys are at most 2^64 - 1, so this check also rejects keys that are too large.
         require(least <= key < entry.key, "a key out of order", offset)
         keys.append(key)
         least = key + 1
@@ -122,12 +122,12 @@ def flips_keys(bits, code, entry):
     """Kind 62: flips. Yields all keys but the last."""
     require(code is not None, "a flips block in a table without a code for it", bits.offset)
     n, (biased, words) = entry.count - 1, code
-    # Before the key i of the block: i + 1 keys, the first of which stands before the block.
+    # Before key i of the block: i + 1 keys. The first one precedes the block.
     keys, head = [(entry.base - 1) % LIMIT], 0 if n == 0 else 1 if n <= 340 else 2
     odd = 8 * (head + bits.forward(8 * head))
     lanes = [8 * head, odd]
     for i in range(n):
-        # The lane's reader stands at p while its symbol is read.
+        # The lane's reader uses p while it reads its symbol.
         bits.p = lanes[i % 2]
         s = bits.symbol(words)
         lanes[i % 2] = bits.p
@@ -145,7 +145,7 @@ def flips_keys(bits, code, entry):
     bits.p = lanes[1]
 
 def far_key(bits, previous, s, biased):
-    """Far: the key of a symbol that says how long the gap of the upper halves is."""
+    """Far: the key of a symbol that gives the length of the gap of the upper halves."""
     length, group, mask = s, 0, 0
     if s >= LENGTHS:
         (length, group), mask = divmod(s - LENGTHS, GROUPS), biased

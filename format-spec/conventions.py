@@ -1,17 +1,17 @@
-"""conventions.md: bit strings, checksums, the hash, and how invalid input is told. Used by decode.py."""
+"""conventions.md: bit strings, checksums, the hash, and the report of invalid input. Used by decode.py."""
 
 import struct
 import zlib
 
 LIMIT = 2**64
-# Versions: the only one that is known.
+# Versions: the only known one.
 VERSION = struct.pack("<I", 5)
 
 class Invalid(Exception):
-    """Invalid input, damaged or unsupported: what is wrong, and where in the file, if known."""
+    """Invalid input, damaged or unsupported: the fault, and its place in the file, if known."""
 
 def require(condition, what, offset=None):
-    """Invalid input: "A reader never guesses"."""
+    """Invalid input: raises `Invalid` unless the condition holds."""
     if not condition:
         raise Invalid(what if offset is None else "%s, at byte %d" % (what, offset))
 
@@ -27,7 +27,7 @@ class Bits:
         self.p, self.q = 0, 8 * len(data)
 
     def at(self, position, n):
-        """The value of n bits at a position. Bits behind the end are zeros."""
+        """The value of n bits at a position. Bits after the end are zeros."""
         run = self.data[position >> 3 : (position + n + 7) >> 3]
         return int.from_bytes(run, "little") >> (position & 7) & ((1 << n) - 1)
 
@@ -56,7 +56,7 @@ class Bits:
             raise Invalid("too few bits, at byte %d" % self.offset)
 
     def finish(self):
-        """What no reader took is padding: less than a byte, and zero."""
+        """The remaining bits are padding: less than a byte, and zero."""
         self.check()
         require(self.q - self.p <= 7, "too many bits", self.offset)
         require(self.at(self.p, self.q - self.p) == 0, "padding bits are not zero", self.offset)
@@ -67,7 +67,7 @@ def check_checksum(data, offset, *place):
     require(zlib.crc32(front + data[:-4]) == int.from_bytes(data[-4:], "little"), "wrong checksum", offset)
 
 def pieces(file, length):
-    """The first bytes of an open file, a piece at a time."""
+    """The first `length` bytes of an open file, in pieces."""
     for offset in range(0, length, 1 << 20):
         yield read_at(file, offset, min(1 << 20, length - offset))
 
@@ -79,7 +79,7 @@ def read_at(file, offset, length):
     return data
 
 class Section:
-    """A part of a file that is read from front to back (segment.md, Trailer and footer)."""
+    """A part of a file, read from front to back (segment.md, Trailer and footer)."""
 
     def __init__(self, file, place):
         self.file, self.offset, self.end = file, place[0], sum(place)
@@ -92,7 +92,7 @@ class Section:
         return read_at(self.file, offset, length), offset
 
     def finish(self):
-        """Nothing may remain."""
+        """No bytes may remain."""
         require(self.offset == self.end, "bytes are left over at the end of a section", self.offset)
 
 PRIMES = [11400714785074694791, 14029467366897019727, 1609587929392839161, 9650029242287828579, 2870177450012600261]
@@ -106,7 +106,7 @@ def mix_round(lane, value):
     return rotate((lane + value * PRIMES[1]) % LIMIT, 31) * PRIMES[0] % LIMIT
 
 def xxh64(pieces):
-    """The hash: XXH64 with seed 0 of some pieces one after another."""
+    """The hash: XXH64 with seed 0 over consecutive pieces."""
     lanes, total, rest = [(PRIMES[0] + PRIMES[1]) % LIMIT, PRIMES[1], 0, LIMIT - PRIMES[0]], 0, b""
     for piece in pieces:
         total += len(piece)

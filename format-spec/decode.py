@@ -3,15 +3,14 @@
 
     python3 decode.py PATH
 
-PATH is a store (a directory) or one segment file. Everything that the specification calls invalid is looked for, also
-what only a verifying program has to notice. If all is well, the records that are there are printed,
-`FINGERPRINT<TAB>ID`, sorted, each once; where there are no ids, `FINGERPRINT<TAB>COUNT`. Exit code 0: sound; 1: invalid,
-one line on standard error says what and where; 2: wrong use, nothing to read. Logs that end with writes that a crash has
-cut short are sound; a line on standard error says so.
+PATH is a store (a directory) or one segment file. The program checks everything that the specification calls invalid,
+including the checks of a verifying program. If the input is sound, it prints the records, `FINGERPRINT<TAB>ID`, sorted,
+each once; without ids, `FINGERPRINT<TAB>COUNT`. Exit code 0: sound; 1: invalid, with one line on standard error that
+names the fault and the place; 2: wrong use, nothing to read. Logs with a torn tail are sound; a line on standard error
+reports the tail.
 
-The program is meant to be read beside the specification: clear before fast, though it takes no more time and memory
-than the bytes that are there justify. Python 3.9 or later; for text ids that are compressed the package zstandard, for
-nothing else.
+Read the program beside the specification. It prefers clarity to speed, but its time and memory stay proportional to
+the size of its input. It needs Python 3.9 or later, and the package zstandard for compressed text ids only.
 """
 
 import os
@@ -41,14 +40,14 @@ def main(arguments):
     try:
         sys.stdout.writelines("%0*x\t%s\n" % (parameters.width // 4, *record) for record in records)
         sys.stdout.flush()
-    except OSError as error:  # the disk is full, or nobody reads on, as in `decode.py STORE | head`
+    except OSError as error:  # the disk is full, or the reader of a pipe is gone, as in `decode.py STORE | head`
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         tell("standard output", error)
         return 2
     return 0
 
 def tell(file, what):
-    """A line on standard error."""
+    """Prints a line on standard error."""
     print("decode.py: %s: %s" % (file, what), file=sys.stderr)
 
 if __name__ == "__main__":

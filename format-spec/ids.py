@@ -1,4 +1,4 @@
-"""ids.md: the ids of a segment that are numbers, or its counts. Used by decode.py."""
+"""ids.md: the numeric ids of a segment, or its counts. Used by decode.py."""
 
 import struct
 from array import array
@@ -7,12 +7,12 @@ from conventions import LIMIT, Bits, Invalid, Section, ceil_div, check_checksum,
 from plan import NO_IDS, TEXTS
 from text_ids import read_text_ids
 
-# What placed checksums begin with.
+# Stream numbers of placed checksums.
 ID_STREAM, ID_INDEX_STREAM = 0x300, 0x400
 ID_PAGE, ID_PAGE_FIELDS = 4096, struct.Struct("<HBBBQQ")
 
 def read_ids(file, footer, fingerprints):
-    """Ids section: all records, as two arrays, of fingerprints and of ids; where there are none, of counts."""
+    """Ids section: all records, as two arrays, of fingerprints and of ids; without ids, of counts."""
     section, index_section = Section(file, footer.ids), Section(file, footer.id_index)
     pages = ceil_div(footer.ids[1], ID_PAGE)
     if footer.parameters.id_kind == TEXTS:
@@ -41,7 +41,7 @@ def read_ids(file, footer, fingerprints):
     return records, ids
 
 def read_texts(file, footer, fingerprints):
-    """The same for ids that are texts."""
+    """The same for text ids."""
     sections = [read_at(file, *place) for place in (footer.ids, footer.id_index, footer.dictionary)]
     records, ids, rank = [], [], -1
     try:
@@ -57,7 +57,7 @@ def read_texts(file, footer, fingerprints):
     return records, ids
 
 def read_id_index(section, pages):
-    """Id index section. Yields how many fingerprints begin in each page."""
+    """Id index section. Yields the number of fingerprints that begin in each page."""
     for chunk_number, first in enumerate(range(0, pages, 1024)):
         n = min(1024, pages - first)
         data, offset = section.take(2 * n + 4, "a chunk of the id index")
@@ -85,7 +85,7 @@ def read_id_page(data, offset, last):
     return begins, [least + excess for excess in excesses]
 
 def packing(span):
-    """Packing of ids: J and b, how many ids are joined into a number of how many bits."""
+    """Packing of ids: J and b, the ids in a number and its bits."""
     best = (1, span.bit_length())
     for j in range(2, 6):
         b = ((span + 1) ** j - 1).bit_length()

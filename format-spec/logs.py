@@ -13,12 +13,12 @@ FRAME_HEADER, LEAST_FRAME, MOST_BYTES = struct.Struct("<IIQQ"), 32, 2**28
 INSERT, REMOVE = 1, 2
 MOST_NUMBER = 2**63
 
-# What a log holds: the sequence number of its first frame, whenever it comes; for each frame its operations,
-# (fingerprint, id, whether it was removed); where the frames end, and how many bytes behind that were cut short.
+# The content of a log: the sequence number of its first frame, which may not exist yet; for each frame its operations,
+# (fingerprint, id, is a removal); the end of the frames, and the length of the torn tail.
 Log = namedtuple("Log", "first batches end torn")
 
 def read_log(path, number, parameters):
-    """A log of a store with these parameters."""
+    """Reads a log of a store with these parameters."""
     with open(path, "rb") as file:
         data = file.read()
     first, at = read_header(data, number, parameters)
@@ -34,11 +34,11 @@ def read_log(path, number, parameters):
     return Log(first, batches, at, check_tail(data, at, number, sequence))
 
 def read_header(data, number, parameters):
-    """Header: the sequence number of the first frame, and where it begins."""
+    """Header: the sequence number of the first frame, and its offset."""
     require(data[:8] == MAGIC, "wrong magic bytes", 0)
     require(len(data) >= 12, "the file ends too early", len(data))
     require(data[8:12] == VERSION, "unsupported version", 8)
-    # How long the header is tells the name of the hasher; its checksum comes before all that it says.
+    # The length of the hasher's name gives the length of the header. The checksum comes before all other checks.
     require(len(data) >= 28, "the file ends too early", len(data))
     end = 12 + 16 + int.from_bytes(data[26:28], "little") + 16
     require(len(data) >= end + 4, "the file ends too early", len(data))
@@ -54,7 +54,7 @@ def read_header(data, number, parameters):
     return first, at
 
 def read_frame(data, at, number, least, most):
-    """Frames: the header of the frame at this place, if one holds there with a sequence number from `least` to `most`."""
+    """Frames: the header of the frame at this offset, if it holds with a sequence number from `least` to `most`."""
     start = at + FRAME_HEADER.size
     if start > len(data):
         return None
@@ -68,7 +68,7 @@ def read_frame(data, at, number, least, most):
     return length, checksum, sequence, durable
 
 def check_tail(data, end, number, sequence):
-    """A torn tail, and damage: how many bytes behind the last frame are not room but were cut short."""
+    """A torn tail, and damage: the length of the torn tail after the last frame, in bytes."""
     torn = 0
     for at in range(end, len(data), ALIGNMENT):
         unit = data[at : at + ALIGNMENT]
@@ -80,7 +80,7 @@ def check_tail(data, end, number, sequence):
     return torn
 
 def read_operations(data, offset, parameters):
-    """Operations: of a frame that holds. (fingerprint, id or count, whether it was removed), in order."""
+    """Operations: those of a frame that holds, in order: (fingerprint, id or count, is a removal)."""
     operations, at, width = [], 0, parameters.width // 8
     def take(size):
         nonlocal at

@@ -12,11 +12,11 @@ FIELDS = struct.Struct("<HHBBBBBBIH")
 Parameters = namedtuple("Parameters", "width distance design first second codec id_kind id_index block_size hasher")
 TABLES, CHOOSE, NESTED = 0, 1, 2
 NUMBERS, TEXTS, NO_IDS = 1, 2, 3
-# Characters that the name of a hasher does not have: controls and blanks.
+# Characters that a hasher's name must not have: controls and white space.
 BLANKS = [*range(0x21), *range(0x7F, 0xA1), 0x1680, *range(0x2000, 0x200B), 0x2028, 0x2029, 0x202F, 0x205F, 0x3000]
 
 def read_parameters(data, offset):
-    """Parameters: from `offset` of the file on, and how many bytes they have; `data` may go on behind them."""
+    """Parameters: those from `offset` of the file on, and their length; `data` may have more bytes after them."""
     require(len(data) >= FIELDS.size, "the file ends too early", offset + len(data))
     *fields, length = FIELDS.unpack_from(data)
     hasher, end = data[FIELDS.size : FIELDS.size + length], FIELDS.size + length
@@ -54,7 +54,7 @@ def cut(bits, m):
     return [bits[start:end] for start, end in zip(ends, ends[1:])]
 
 def table_orders(parameters):
-    """Tables: for each table, the bit numbers (0 = most significant) in its order, and how many of them lead."""
+    """Tables: for each table, the bit numbers (0 = most significant) in its order, and the number of leading ones."""
     bits, leading = list(range(parameters.width)), []
     if parameters.design == TABLES:
         leading = cut(bits, parameters.first)
@@ -68,16 +68,16 @@ def table_orders(parameters):
     return [(front + [bit for bit in bits if bit not in front], len(front)) for front in leading]
 
 def make_keys(fingerprints, order, leading, width):
-    """Tables: the keys of a table behind the first, ascending."""
+    """Tables: the keys of a table after the first, ascending."""
     if width == 64:
         return sorted(take_bits(fingerprints, order, width))
-    # Narrow keys: so many leading bits, and the number of the row.
+    # Narrow keys: leading bits, and the number of the row.
     row = (len(fingerprints) - 1).bit_length() if fingerprints else 0
     heads = take_bits(fingerprints, order[: min(leading, row + 6, 64 - row)], width)
     return sorted(head << row | number for number, head in enumerate(heads))
 
 def take_bits(fingerprints, order, width):
-    """The bits of some numbers in this order. Bits that stay neighbours, (first, how many), are moved together."""
+    """The bits of some numbers in this order. Bits that stay neighbours, (first, number of bits), move together."""
     runs = []
     for bit in order:
         if runs and sum(runs[-1]) == bit:

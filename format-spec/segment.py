@@ -11,7 +11,7 @@ from conventions import LIMIT, VERSION, Bits, Section, ceil_div, check_checksum,
 from ids import read_ids
 from plan import TEXTS, make_keys, read_parameters, table_orders
 
-# What the placed checksums of the block index of table 0 begin with; those of its data begin with 0.
+# The stream number of the placed checksums of the block index of table 0; that of its data is 0.
 INDEX_STREAM = 0x200
 
 # ---- data and index of a table -----------------------------------------------------------------------------------------
@@ -19,7 +19,7 @@ INDEX_STREAM = 0x200
 Entry = namedtuple("Entry", "key count length kind base")
 
 def read_table(file, number, table, parameters):
-    """Data section: pages. Yields the keys of each block, and where it is in the file."""
+    """Data section: pages. Yields the keys of each block, and its offset in the file."""
     code = read_codes(Section(file, table.codes), number, parameters.codec)
     index = read_index(Section(file, table.index), number, table.blocks, KINDS[parameters.codec], 1)
     data = Section(file, table.data)
@@ -42,7 +42,7 @@ def read_table(file, number, table, parameters):
     require(next(index, None) is None, "more blocks than the footer says")
 
 def read_rows(file, table, width):
-    """Pages of rows. Yields the fingerprints of each page of table 0, and where it is in the file."""
+    """Data section: rows. Yields the fingerprints of each page of table 0, and its offset in the file."""
     read_codes(Section(file, table.codes), 0, ADAPTIVE)
     size, previous, data = width // 8, -1, Section(file, table.data)
     full = 4092 // size
@@ -97,7 +97,7 @@ Footer = namedtuple("Footer", "parameters records fingerprints content_hash tabl
 Table = namedtuple("Table", "blocks data codes index")
 
 def read_segment(path, parameters=None, entry=None):
-    """A segment file: its parameters, and its records, as two arrays. `parameters` and `entry` are the manifest's."""
+    """Reads a segment file: its parameters, and its records as two arrays. The manifest has `parameters`, `entry`."""
     with open(path, "rb") as file:
         size = os.fstat(file.fileno()).st_size
         require(size >= HEADER + TRAILER, "shorter than header and trailer")
@@ -111,7 +111,7 @@ def read_segment(path, parameters=None, entry=None):
             require(found == entry[1:], "not the segment that the manifest describes")
             require(footer.parameters == parameters, "parameters that are not the manifest's")
         records = read_ids(file, footer, read_fingerprints(file, footer))
-        # Last, so that a fault is told where it is.
+        # Last, so that the other checks report the place of a fault.
         content = sum(footer.dictionary)
         hash_found = xxh64(pieces(file, content))
         require(hash_found == footer.content_hash, "the hash of the content does not hold", content)
@@ -153,7 +153,7 @@ def check_places(file, places, footer_offset):
     require(end == footer_offset, "the footer is not where the last section ends", footer_offset)
 
 def read_fingerprints(file, footer):
-    """The fingerprints of table 0, its keys or rows. All other tables have to hold the same ones."""
+    """The fingerprints of table 0, its keys or rows. All other tables must hold the same ones."""
     width, tables = footer.parameters.width, footer.tables
     fingerprints = array("Q") if width == 64 else []
     for number, (order, leading) in enumerate(table_orders(footer.parameters)):

@@ -1,4 +1,4 @@
-"""manifest.md and store.md: what a store consists of, and the records that are there. Used by decode.py."""
+"""manifest.md and store.md: the files of a store, and its records. Used by decode.py."""
 
 import heapq
 import itertools
@@ -22,7 +22,7 @@ Manifest = namedtuple("Manifest", "parameters first_log flushed runs")
 Run = namedtuple("Run", "first last removals records id_index")
 
 def read_manifest(path):
-    """The manifest."""
+    """Reads the manifest."""
     with open(path, "rb") as file:
         require(os.fstat(file.fileno()).st_size <= 2**26, "longer than 64 MiB")
         data = file.read()
@@ -57,7 +57,7 @@ def read_manifest(path):
     return Manifest(parameters, first_log, flushed, runs)
 
 def read_run(data, at, end):
-    """An entry of a run, and where it ends."""
+    """The entry of a run, and its end."""
     require(at + RUN.size <= end, "the file ends within a run", end)
     first, last, has = RUN.unpack_from(data, at)
     require(has & (REMOVALS | RECORDS) and has < 16, "segments that no run has", at + 16)
@@ -80,7 +80,7 @@ def read_run(data, at, end):
 # ---- store.md --------------------------------------------------------------------------------------------------------
 
 def of_removals(parameters):
-    """Runs: the parameters of a segment of removals."""
+    """Runs: the parameters of a segment of tombstones."""
     return parameters._replace(distance=0, design=TABLES, first=1, second=0, id_index=0)
 
 def of_id_index(parameters):
@@ -88,7 +88,7 @@ def of_id_index(parameters):
     return of_removals(parameters)._replace(width=64, id_kind=NUMBERS, hasher="")
 
 def read_store(directory, files, note):
-    """Parameters, and the records that are there. The last element of `files` is the file at hand."""
+    """Parameters and records of a store. The last element of `files` is the current file."""
     files.append(os.path.join(directory, "MANIFEST"))
     manifest = read_manifest(files[-1])
     parameters, layers = manifest.parameters, []
@@ -109,7 +109,7 @@ def read_store(directory, files, note):
     return parameters, what_is_there(parameters, layers, operations)
 
 def check_id_index(records, found):
-    """Id index: each pair of a hash and a rank once, and no other."""
+    """Id index: it must have each pair of a hash and a rank once, and no other."""
     fingerprints, ids = records
     bits = min((len(ids) - 1).bit_length() + 8, 64) if len(ids) else 0
     pairs, rank = set(), -1
@@ -120,7 +120,7 @@ def check_id_index(records, found):
     require(sorted(pairs) == list(zip(*found)), "an id index that is not that of the records")
 
 def read_logs(directory, files, manifest, note):
-    """Logs: the operations that no run has, in order."""
+    """Logs: the operations that are in no run, in order."""
     operations, least, most = [], 1, manifest.flushed + 1
     for number in log_numbers(directory, manifest.first_log):
         files.append(os.path.join(directory, "%08d.wal" % number))
@@ -140,20 +140,20 @@ def read_logs(directory, files, manifest, note):
     return operations
 
 def log_numbers(directory, first):
-    """The numbers of the logs from the first to the last one that there is."""
+    """The numbers of the logs from the first to the last existing one."""
     names = (re.fullmatch(r"([0-9]{8,})\.wal", name) for name in os.listdir(directory))
     numbers = [int(name[1]) for name in names if name and "%08d.wal" % int(name[1]) == name[0]]
     last = max(numbers, default=0)
-    # One that is missing is told at once; so no more are gone through than there are.
+    # The caller stops at the first missing log, so it tries at most one number more than there are logs.
     return itertools.takewhile(lambda number: number <= last, itertools.count(first))
 
 def what_is_there(parameters, layers, operations):
-    """Contents: the newest that mentions a record says whether it is there; counts add up. Yields records in order."""
+    """Contents: the newest entry of a record decides; counts add up. Yields records in order."""
     if parameters.id_kind == NO_IDS:
         return counts(layers, operations)
     said = {(fingerprint, id_): removed for fingerprint, id_, removed in operations}
     mentions = [sorted((*record, 0, removed) for record, removed in said.items())]
-    # Of the same record the newest comes first.
+    # The newest entry of a record comes first.
     for age, (removed, records) in enumerate(layers[::-1], 1):
         mentions.append([(*record, age, removed) for record in zip(*records)])
     groups = itertools.groupby(heapq.merge(*mentions), lambda mention: mention[:2])
@@ -161,7 +161,7 @@ def what_is_there(parameters, layers, operations):
     return (record for record, (_, _, _, removed) in words if not removed)
 
 def counts(layers, operations):
-    """Contents: where there are no ids, what is added less what is removed."""
+    """Contents: without ids, the sum of the insertions less the sum of the removals."""
     changes = [sorted((fingerprint, -n if removed else n) for fingerprint, n, removed in operations)]
     for removed, records in layers:
         changes.append([(fingerprint, -n if removed else n) for fingerprint, n in zip(*records)])

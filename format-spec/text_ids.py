@@ -1,7 +1,6 @@
-"""text-ids.md: ids that are texts. Used by decode.py.
+"""text-ids.md: text ids. Used by decode.py.
 
-Needs the package `zstandard`, 0.22 or later, for a dictionary and for frames that are compressed; those that are stored
-as they are do without.
+Dictionaries and compressed frames need the package `zstandard`, 0.22 or later; frames stored uncompressed do not.
 """
 
 import struct
@@ -14,7 +13,7 @@ CHUNK, FEWEST_BYTES = 1024, 10
 MAGIC = bytes.fromhex("28b52ffd")
 
 def load_zstandard():
-    """The package, asked for when it is needed: numeric ids do without."""
+    """Imports the package on first use: numeric ids do not need it."""
     try:
         import zstandard
     except ImportError:
@@ -42,7 +41,7 @@ def read_text_ids(ids, index, dictionary):
         offset += length
 
 def read_text_index(data, ids_length):
-    """Id index section: (length, how many fingerprints begin) of each frame."""
+    """Id index section: (length, number of fingerprints that begin) of each frame."""
     frames, offset, total, last = [], 0, 0, False
     while offset < len(data):
         require(not last, "a chunk that is not full is not the last one", offset)
@@ -65,7 +64,7 @@ def read_text_index(data, ids_length):
     return frames
 
 def make_decompressor(section):
-    """Id dictionary section: a decompressor that knows it."""
+    """Id dictionary section: a decompressor with the dictionary."""
     zstandard = load_zstandard()
     require(len(section) >= 4, "a dictionary that is too short", 0)
     check_checksum(section, 0, DICTIONARY_STREAM, 0)
@@ -94,9 +93,9 @@ def unpack(decompressor, frame, offset):
     return payload
 
 def stored(frame, at):
-    """The content of a frame that is one Raw_Block from `at` on, which nothing is needed for; otherwise None."""
+    """The content of a frame that is one Raw_Block from `at` on, and so needs no decompressor; otherwise None."""
     header = int.from_bytes(frame[at : at + 3], "little")
-    # Last_Block is set, and Block_Type is 0.
+    # Last_Block is 1, and Block_Type is 0.
     return frame[at + 3 :] if header & 7 == 1 and header >> 3 == len(frame) - at - 3 else None
 
 def decompress(decompressor, frame, offset):
@@ -128,7 +127,7 @@ def read_payload(payload, offset):
     return list(zip(begins, texts))
 
 def check_text(text, offset):
-    """What an id is."""
+    """Checks that the bytes are a valid id."""
     require(1 <= len(text) <= LONGEST, "an id that is empty or too long", offset)
     require(not any(byte in text for byte in b"\0\t\n\r"), "an id with a forbidden byte", offset)
     try:

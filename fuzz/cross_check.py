@@ -3,12 +3,12 @@
 
     fuzz/cross_check.py [--mutants N] [--seed S] [--fpdump PROGRAM] [FILE...]
 
-Files are those of the golden stores of this format version and the inputs of the target segment (without their first
-byte) unless some are named. Each is tried as it is, and N times changed in a few places, with all checksums made right
-again as far as its parts can be found: a segment alone, a manifest or a log with the rest of its store. Both programs
-have to accept it, with the same records, or to refuse it.
+By default the files are those of the golden stores of this format version and the inputs of the target `segment`
+(without their first byte). The program tries each file unchanged, and N times with changes in a few places and with
+corrected checksums, as far as its parts can be located: a segment alone, a manifest or a log with the rest of its
+store. Both decoders must accept the file, with the same records, or both must refuse it.
 
-Exit code 0: they agree; 1: they do not, and fuzz/artifacts/cross_check/ has the files; 2: wrong use.
+Exit code 0: they agree; 1: they disagree, and fuzz/artifacts/cross_check/ has the files; 2: wrong use.
 """
 
 import argparse
@@ -45,7 +45,7 @@ def seal_pages(data, start, end, size, stream):
 
 
 def seal_chunks(data, start, end, head, widths, stream):
-    """Chunks of an index: a header whose bytes `widths` say how many bits a column has."""
+    """Chunks of an index; their header gives the bits of each column at the bytes `widths`."""
     number = 0
     while start + head + 4 <= end:
         n = struct.unpack_from("<H", data, start)[0]
@@ -57,18 +57,18 @@ def seal_chunks(data, start, end, head, widths, stream):
 
 
 def seal(data, chance):
-    """Makes the checksums right that a file has."""
+    """Corrects the checksums of a file."""
     if data[:8] == b"fpstore\0":
         seal_unit(data, 0, len(data))
     elif data[:8] == b"fpstrwal":
-        # Often one frame is left as it is, so that those behind it tell whether it was durable.
+        # Often leaves one frame unchanged, so that the frames after it decide whether it was durable.
         seal_log(data, chance.randrange(4))
     else:
         seal_segment(data)
 
 
 def seal_log(data, spared):
-    """Header and frames of a log but for one of these numbers."""
+    """Corrects header and frames of a log, except the frame with this number."""
     if len(data) < 28:
         return
     at, number = 28 + struct.unpack_from("<H", data, 26)[0] + 20, 0
@@ -89,7 +89,7 @@ def seal_log(data, spared):
 
 
 def seal_segment(data):
-    """Makes the checksums of a segment right."""
+    """Corrects the checksums of a segment."""
     if len(data) < 32:
         return
     length = struct.unpack_from("<I", data, len(data) - 16)[0]
@@ -122,12 +122,12 @@ def seal_segment(data):
 
 
 def mutate(data, chance):
-    """Changes a few bits, bytes or numbers, or cuts."""
+    """Changes a few bits, bytes or numbers, or truncates."""
     data = bytearray(data)
     for _ in range(chance.choice((1, 1, 1, 2, 4))):
         if not data:
             break
-        # Most of a log is room behind its frames.
+        # Most of a log is zero space after its frames.
         used = len(data.rstrip(b"\0")) + 8 if data[:8] == b"fpstrwal" else len(data)
         at, way = chance.randrange(min(used, len(data))), chance.randrange(6)
         if way < 2:
@@ -151,7 +151,7 @@ def run(*command):
 
 
 def without_ids(path):
-    """Whether a segment or a store, which is sound, has counts instead of ids."""
+    """Whether a sound segment or store has counts instead of ids."""
     with open(os.path.join(path, "MANIFEST") if os.path.isdir(path) else path, "rb") as file:
         data = file.read()
     start = 12 if data[:8] == b"fpstore\0" else len(data) - 16 - struct.unpack_from("<I", data, len(data) - 16)[0]
@@ -159,12 +159,12 @@ def without_ids(path):
 
 
 def counted(records):
-    """How many records there are by what decode.py prints."""
+    """The number of records in the output of decode.py."""
     return sum(int(line.rsplit(b"\t", 1)[1]) for line in records.splitlines())
 
 
 def compare(data, fpdump, path, name):
-    """None if both agree on a segment, or on a store with this file instead of its own; or what each says."""
+    """None if both agree on a segment, or on a store with this file instead of its own; otherwise both results."""
     with open(os.path.join(path, name), "wb") as file:
         file.write(data)
     if name.endswith(".segment"):
@@ -178,12 +178,12 @@ def compare(data, fpdump, path, name):
     if ours != theirs:
         return "verify says %d %s; decode.py says %d %s" % (ours, report, theirs, message)
     if ours == 0 and without_ids(path) and counted(records) > 10**5:
-        return None  # fpdump prints a fingerprint as often as it counts
+        return None  # fpdump prints a fingerprint as often as its count
     if ours == 0:
         code, scanned, report = run(fpdump, "scan", path)
         lines = [line for line in scanned.splitlines() if not line.startswith(b"#")]
         if lines and b"\t" not in lines[0]:
-            # Without ids a fingerprint is printed as often as it counts.
+            # Without ids the program prints a fingerprint as often as its count.
             lines = [b"%s\t%d" % (line, len(list(group))) for line, group in itertools.groupby(lines)]
         if code != 0 or lines != records.splitlines():
             return "fpdump scan prints other records than decode.py: %s" % report

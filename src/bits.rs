@@ -1,10 +1,8 @@
 //! Bits in bytes: a writer and a reader.
 //!
-//! A bit string is a little-endian integer: bit `i` of the string is bit `i % 8` of byte `i / 8`. A reader takes bits
-//! from the least significant end up (format-spec/conventions.md).
-//!
-//! It never panics and never reads outside its slice: past the end it delivers zero bits, and [`Forward::position`]
-//! tells the caller afterwards that too much was asked for.
+//! Bit `i` of a bit string is bit `i % 8` of byte `i / 8`; readers take bits from the least significant end
+//! (format-spec/conventions.md). A reader never panics and never reads outside its slice: after the end it returns zero
+//! bits, and [`Forward::position`] tells the caller.
 
 /// The `count` lowest bits set, `count` = 0 to 64.
 #[inline]
@@ -49,7 +47,6 @@ pub(crate) struct BitWriter<'a> {
 }
 
 impl<'a> BitWriter<'a> {
-    /// A writer that appends to `out` from its next byte on.
     pub(crate) fn new(out: &'a mut Vec<u8>) -> Self {
         Self { out, pending: 0, pending_bits: 0, written: 0 }
     }
@@ -69,12 +66,11 @@ impl<'a> BitWriter<'a> {
         }
     }
 
-    /// Number of bits pushed so far.
     pub(crate) fn written(&self) -> u64 {
         self.written
     }
 
-    /// Fills the last byte with zero bits and hands everything to the vector.
+    /// Fills the last byte with zero bits and flushes.
     pub(crate) fn finish(self) {
         let bytes = self.pending_bits.div_ceil(8) as usize;
         self.out.extend(self.pending.to_le_bytes().into_iter().take(bytes));
@@ -102,7 +98,7 @@ impl<'a> Forward<'a> {
         reader
     }
 
-    /// Brings at least 56 bits into the buffer.
+    /// Loads at least 56 bits into the buffer.
     #[inline]
     pub(crate) fn refill(&mut self) {
         self.buffer |= load(self.bytes, self.next) << self.available;
@@ -110,13 +106,13 @@ impl<'a> Forward<'a> {
         self.available |= 56;
     }
 
-    /// The next bits without taking them; as many as were refilled and not skipped are valid.
+    /// The next bits, not taken yet; those that were refilled and not skipped are valid.
     #[inline]
     pub(crate) fn peek(&self) -> u64 {
         self.buffer
     }
 
-    /// Takes `count` bits (at most what is valid).
+    /// Skips `count` valid bits.
     #[inline]
     pub(crate) fn skip(&mut self, count: u32) {
         self.buffer >>= count;
@@ -136,7 +132,7 @@ impl<'a> Forward<'a> {
         value
     }
 
-    /// Number of the next bit; greater than eight times the slice's length when too much was taken.
+    /// Number of the next bit; greater than the slice's number of bits if the caller took too much.
     pub(crate) fn position(&self) -> usize {
         self.next * 8 - self.available as usize
     }

@@ -1,6 +1,5 @@
 //! A set of small numbers.
 
-/// Some of the numbers below a bound, a bit each.
 #[derive(Debug)]
 pub(crate) struct Bitset {
     words: Vec<u64>,
@@ -8,7 +7,6 @@ pub(crate) struct Bitset {
 }
 
 impl Bitset {
-    /// An empty set of numbers below `bound`.
     pub(crate) fn new(bound: usize) -> Self {
         Self { words: vec![0; bound.div_ceil(64)], count: 0 }
     }
@@ -29,18 +27,16 @@ impl Bitset {
         fresh
     }
 
-    /// Whether a number is in it.
     #[inline]
     pub(crate) fn has(&self, number: usize) -> bool {
         self.words.get(number / 64).is_some_and(|word| word >> (number % 64) & 1 == 1)
     }
 
-    /// What all numbers are below, or a little more.
+    /// An upper bound of all numbers: the bound, rounded up to a multiple of 64.
     pub(crate) fn bound(&self) -> u64 {
         64 * self.words.len() as u64
     }
 
-    /// How many numbers are in it.
     pub(crate) fn count(&self) -> u64 {
         self.count
     }

@@ -1,7 +1,7 @@
 //! The one error type of the library.
 //!
-//! Every error says what went wrong, where (path and, for bytes on disk, the offset) and what the user can do about
-//! it. [`ErrorKind`] is coarse on purpose: it is what a caller branches on; the text is for people.
+//! An error has a message, a place (the path and, for bytes on disk, the offset) and a remedy. Programs branch on the
+//! coarse [`ErrorKind`]; the text is for people.
 
 use std::path::{Path, PathBuf};
 use std::{fmt, io};
@@ -9,17 +9,17 @@ use std::{fmt, io};
 /// `std::result::Result` with this library's [`Error`].
 pub type Result<T> = std::result::Result<T, Error>;
 
-/// What a caller can branch on.
+/// The coarse kind of an error.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ErrorKind {
     /// There is nothing at the path.
     NotFound,
-    /// A store was to be created where there is one, or where something else is.
+    /// There is a store or something else where a store was to be created.
     AlreadyExists,
-    /// Bytes on disk are not what was written: a checksum, a length or a field does not hold.
+    /// Bytes on disk are not the written ones: a checksum, a length or a field does not hold.
     Damaged,
-    /// The file is sound but this version cannot read it, or the request is not supported by this store.
+    /// The file is sound but this version cannot read it, or this store does not support the request.
     Unsupported,
     /// An argument or an input record is not acceptable.
     InvalidInput,
@@ -27,15 +27,15 @@ pub enum ErrorKind {
     Locked,
     /// The store was opened for reading only.
     ReadOnly,
-    /// An earlier write failed so that the state on disk is not known; open the store again.
+    /// An earlier write failed and left the state on disk unknown; open the store again.
     Poisoned,
-    /// Somebody had the work stop.
+    /// The work was stopped.
     Stopped,
-    /// The operating system refused; the source error says how.
+    /// The operating system refused; see the source error.
     Io,
 }
 
-/// What went wrong, where, and what to do about it.
+/// An error of the library: message, place and remedy.
 #[derive(Debug)]
 pub struct Error(Box<Inner>);
 
@@ -47,11 +47,11 @@ struct Inner {
     offset: Option<u64>,
     remedy: Option<&'static str>,
     source: Option<io::Error>,
-    /// There is, or would be, too little room on the device.
+    /// The device has, or would have, too little space.
     out_of_room: bool,
 }
 
-/// The source of the error of a change in a store's directory that is another one than the one that was opened.
+/// The source of an error: the store's directory is not the one that was opened.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Displaced;
 
@@ -63,11 +63,10 @@ impl fmt::Display for Displaced {
 
 impl std::error::Error for Displaced {}
 
-/// What helps where temporary files do not fit.
-const LARGER_TMP_DIR: &str = "free some space there, or name a directory on a larger device with --tmp-dir";
+const LARGER_TMP_DIR: &str = "free some space there, or make temporary files on a larger device";
 
 impl Error {
-    /// An error of `kind` with a sentence that says what went wrong.
+    /// An error without place and remedy.
     #[must_use]
     pub fn new(kind: ErrorKind, message: impl Into<String>) -> Self {
         Self(Box::new(Inner {
@@ -81,21 +80,16 @@ impl Error {
         }))
     }
 
-    /// Bytes on disk that are not what was written.
-    #[must_use]
     pub(crate) fn damaged(message: impl Into<String>) -> Self {
         Self::new(ErrorKind::Damaged, message)
             .with_remedy("run `fpdump verify` to see the extent, then restore the file from a copy or load it again")
     }
 
-    /// A caller's argument or record that is not acceptable.
-    #[must_use]
     pub(crate) fn invalid(message: impl Into<String>) -> Self {
         Self::new(ErrorKind::InvalidInput, message)
     }
 
-    /// What the operating system said while `action` was done to `path`.
-    #[must_use]
+    /// An error of the operating system from `action` on `path`.
     pub(crate) fn io(action: &str, path: &Path, source: io::Error) -> Self {
         let kind = match source.kind() {
             io::ErrorKind::NotFound => ErrorKind::NotFound,
@@ -119,29 +113,23 @@ impl Error {
         error
     }
 
-    /// What the operating system said when the action was tried on a temporary file in `directory`.
-    #[must_use]
+    /// As [`Error::io`], for a temporary file in `directory`.
     pub(crate) fn temporary(action: &str, directory: &Path, source: io::Error) -> Self {
         let full = source.kind() == io::ErrorKind::StorageFull;
         let error = Self::io(action, directory, source);
         if full { error.with_remedy(LARGER_TMP_DIR) } else { error }
     }
 
-    /// Somebody had the work stop.
-    #[must_use]
     pub(crate) fn stopped() -> Self {
         Self::new(ErrorKind::Stopped, "stopped before the end")
     }
 
-    /// The operating system has no thread for us.
-    #[must_use]
     pub(crate) fn no_thread(source: impl fmt::Display) -> Self {
         Self::new(ErrorKind::Io, format!("cannot start threads: {source}"))
-            .with_remedy("raise the limit of processes, or use fewer --threads")
+            .with_remedy("raise the limit of processes, or use fewer threads")
     }
 
-    /// There will be too little room on the device that `path` is on.
-    #[must_use]
+    /// The device of `path` will have too little space.
     pub(crate) fn too_little_room(message: String, path: &Path) -> Self {
         let mut error = Self::new(ErrorKind::Io, message)
             .at_path(path)
@@ -150,48 +138,43 @@ impl Error {
         error
     }
 
-    /// There will be too little room for temporary files in `directory`.
-    #[must_use]
+    /// There will be too little space for temporary files in `directory`.
     pub(crate) fn no_room(message: String, directory: &Path) -> Self {
         Self::new(ErrorKind::Io, message).at_path(directory).with_remedy(LARGER_TMP_DIR)
     }
 
-    /// Whether the device has, or is known to get, too little room.
-    #[must_use]
     pub(crate) fn is_out_of_room(&self) -> bool {
         let full = |kind| matches!(kind, io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded);
         self.0.out_of_room || self.0.source.as_ref().is_some_and(|source| full(source.kind()))
     }
 
-    /// Whether the directory of the store is another one than the one that was opened.
-    #[must_use]
     pub(crate) fn is_displaced(&self) -> bool {
         let source = self.0.source.as_ref().and_then(io::Error::get_ref);
         source.is_some_and(|source| source.is::<Displaced>())
     }
 
-    /// Names the file, unless a deeper layer has named one already.
+    /// Sets the file, unless a deeper layer has set one.
     #[must_use]
     pub fn at_path(mut self, path: &Path) -> Self {
         self.0.path.get_or_insert_with(|| path.to_owned());
         self
     }
 
-    /// Names the byte offset in the file, unless a deeper layer has named one already.
+    /// Sets the byte offset in the file, unless a deeper layer has set one.
     #[must_use]
     pub fn at_offset(mut self, offset: u64) -> Self {
         self.0.offset.get_or_insert(offset);
         self
     }
 
-    /// Says what the user can do about it.
+    /// Sets the remedy.
     #[must_use]
     pub fn with_remedy(mut self, remedy: &'static str) -> Self {
         self.0.remedy = Some(remedy);
         self
     }
 
-    /// What a caller can branch on.
+    /// The kind.
     #[must_use]
     pub fn kind(&self) -> ErrorKind {
         self.0.kind
@@ -203,13 +186,13 @@ impl Error {
         self.0.path.as_deref()
     }
 
-    /// The byte offset in the file, where the error is about bytes on disk.
+    /// The byte offset in the file, if the error is about bytes on disk.
     #[must_use]
     pub fn offset(&self) -> Option<u64> {
         self.0.offset
     }
 
-    /// What went wrong, without place and remedy.
+    /// The message without place and remedy.
     #[must_use]
     pub fn message(&self) -> &str {
         &self.0.message
@@ -243,20 +226,15 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_file_offset_and_remedy() {
+    fn names_the_place_of_the_deepest_layer_and_the_remedy() {
         let error = Error::damaged("page checksum does not match").at_path(Path::new("s/1.segment")).at_offset(4096);
+        let error = error.at_path(Path::new("outer")).at_offset(2);
         let text = error.to_string();
         assert!(
             text.starts_with("s/1.segment: page checksum does not match (at byte 4096); run `fpdump verify`"),
             "{text}"
         );
         assert_eq!(error.kind(), ErrorKind::Damaged);
-    }
-
-    #[test]
-    fn the_deepest_layer_names_the_place() {
-        let error = Error::invalid("x").at_path(Path::new("inner")).at_offset(1);
-        let error = error.at_path(Path::new("outer")).at_offset(2);
-        assert_eq!((error.path(), error.offset()), (Some(Path::new("inner")), Some(1)));
+        assert_eq!((error.path(), error.offset()), (Some(Path::new("s/1.segment")), Some(4096)));
     }
 }

@@ -2,10 +2,11 @@
 //! here.
 
 use crate::codec::{
-    BlockBuffer, BlockKind, BlockShape, Codec, Codes, FlipsCode, Trainer, decode_block, encode_block, fill_block,
+    BlockBuffer, BlockKind, BlockShape, Codec, Codes, FlipsCode, decode_block, encode_block, fill_block, train,
 };
 use crate::env::{Env, Memory, ReadMode};
 use crate::error::{Error, Result};
+use crate::fingerprint::IdKind;
 use crate::format::fields::{Field, Fields};
 use crate::format::footer::{Footer, Span, TableSections};
 use crate::format::id_page::IdPage;
@@ -14,11 +15,10 @@ use crate::format::log::LogHeader;
 use crate::format::manifest::ManifestData;
 use crate::format::page::{self, PageLayout, Stream};
 use crate::format::text_frame::TextFrame;
-use crate::format::{Parameters, codes, header, text_index};
+use crate::format::{Parameters, codes, header, id_index, text_index};
 use crate::plan::TableForm;
-use crate::segment::{Scratch, SegmentFile, Table, TextIds, TextScratch, parse_id_index};
+use crate::segment::{IdScratch, IdVerifier, Ids, Scratch, SegmentFile, Table};
 use crate::wal::LogReader;
-use std::ops::ControlFlow;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -46,9 +46,7 @@ impl TableCodes {
     /// The code for some keys.
     #[must_use]
     pub fn train(codec: Codec, keys: &[u64]) -> Self {
-        let mut trainer = Trainer::new(codec);
-        trainer.sample(keys);
-        Self(trainer.finish())
+        Self(train(codec, keys))
     }
 
     /// The section.
@@ -133,7 +131,7 @@ pub fn header(bytes: &[u8]) -> Result<()> {
 
 /// Where the footer of a file begins and what its length is with the trailer.
 pub fn locate_footer(trailer: &[u8], file_length: u64) -> Result<(u64, u64)> {
-    Footer::locate(trailer, file_length).map(|span| (span.offset, span.length))
+    Footer::locate(trailer, file_length).map(|(span, _)| (span.offset, span.length))
 }
 
 /// Reads footer and trailer, and writes them again.
@@ -188,17 +186,23 @@ pub fn single_ids(payload: &[u8]) -> Result<Vec<Vec<u64>>> {
     let page = IdPage::parse(&mut Fields::new(payload, 0))?;
     let again = IdPage::parsed(payload).ok_or_else(|| Error::damaged("not parsed again"))?;
     (0..page.begun().min(100))
-        .filter_map(|nth| page.start_of(nth))
-        .map(|start| {
+        .filter_map(|nth| again.range_of(nth))
+        .map(|records| {
             let mut ids = Vec::new();
-            again.append_ids(start..again.end_of(start), &mut ids).map(|()| ids)
+            again.append_ids(records, &mut ids).map(|()| ids)
         })
         .collect()
 }
 
 /// Reads the id index of numbers: ranks.
 pub fn id_index(section: &[u8], pages: u64) -> Result<Vec<u64>> {
-    parse_id_index(&mut Fields::new(section, 0), pages)
+    let begun = id_index::parse(&mut Fields::new(section, 0), pages)?;
+    let mut rank = 0;
+    let ranks = begun.into_iter().map(|begun| {
+        rank += u64::from(begun);
+        rank
+    });
+    Ok(std::iter::once(0).chain(ranks).collect())
 }
 
 /// Records of a frame of text ids: whether they begin a fingerprint, and the text.
@@ -209,7 +213,8 @@ pub fn text_payload(payload: &[u8]) -> Result<(Texts, Vec<u8>)> {
     let (mut frame, mut again) = (TextFrame::default(), Vec::new());
     frame.parse(payload)?;
     frame.write(&mut again);
-    Ok((frame.iter().map(|(begins, text)| (begins, text.to_owned())).collect(), again))
+    let record = |record| (frame.begins(record), frame.text(record).to_owned());
+    Ok(((0..frame.records()).map(record).collect(), again))
 }
 
 /// Reads the index of text ids: lengths and fingerprints begun.
@@ -238,31 +243,22 @@ fn file(bytes: &[u8], mode: ReadMode) -> Result<Arc<SegmentFile>> {
 
 /// Verifies the three sections of text ids (ids, index, dictionary) and reads all records.
 pub fn text_ids(bytes: &[u8], lengths: [u64; 3], mode: ReadMode) -> Result<Texts> {
-    let [ids, index, dictionary] = spans(lengths);
-    let reader = TextIds::open(&file(bytes, mode)?, ids, index, dictionary)?;
-    let (mut scratch, mut last, mut texts) = (TextScratch::default(), None, Vec::new());
-    for number in 0..reader.frame_count() {
-        reader.check_frame(number, &mut scratch, &mut last)?;
-        reader.with_frame(number, &mut scratch, |frame| {
-            texts.extend(frame.iter().map(|(begins, text)| (begins, text.to_owned())));
-            Ok(())
-        })?;
+    let reader = Ids::of_sections(&file(bytes, mode)?, IdKind::Text, spans(lengths))?;
+    let (mut scratch, mut verifier, mut texts) = (IdScratch::default(), IdVerifier::default(), Vec::new());
+    for number in 0..reader.unit_count() {
+        verifier.check(&reader, number)?;
+        reader.unit(number, &mut scratch, |begins, id| texts.push((begins, id.to_string())))?;
     }
     Ok(texts)
 }
 
 /// The ids of some fingerprints of the same, of which nothing was verified.
 pub fn single_text_ids(bytes: &[u8], lengths: [u64; 3], ranks: &[u64]) -> Result<Vec<Vec<Box<str>>>> {
-    let [ids, index, dictionary] = spans(lengths);
-    let reader = TextIds::open(&file(bytes, ReadMode::Mmap)?, ids, index, dictionary)?;
-    let mut scratch = TextScratch::default();
+    let reader = Ids::of_sections(&file(bytes, ReadMode::Mmap)?, IdKind::Text, spans(lengths))?;
+    let mut scratch = IdScratch::default();
     let of = |&rank: &u64| {
         let mut ids = Vec::new();
-        let visited = reader.visit_ids(rank, &mut scratch, |text| {
-            ids.push(text.into());
-            ControlFlow::Continue(())
-        });
-        visited.map(|()| ids)
+        reader.ids_of(rank, &mut scratch, |id| ids.push(id.to_string().into())).map(|()| ids)
     };
     ranks.iter().map(of).collect()
 }

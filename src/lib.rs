@@ -1,11 +1,12 @@
 //! A compressed, on-disk store of similarity fingerprints that answers exactly: *which stored fingerprints differ from
 //! this one in at most k bits?*
 //!
-//! Fingerprints are numbers of 64, 128 or 256 bits such as simhash makes of documents and PDQ of pictures: what is nearly
-//! the same gets fingerprints that differ in few bits. A [`Store`] keeps records of fingerprint and document id in a
-//! directory, some eleven bytes a fingerprint of 64 bits with the default two tables, and finds near ones in microseconds.
-//! It follows Manku, Jain, Das Sarma, "Detecting Near-Duplicates for Web Crawling" (WWW 2007): sorted tables of permuted
-//! fingerprints, compressed in blocks; the last fingerprint of every block in memory; only candidate blocks are decoded.
+//! Fingerprints are numbers of 64, 128 or 256 bits such as simhash makes of documents and PDQ of pictures: what is
+//! nearly the same gets fingerprints that differ in few bits. A [`Store`] keeps records of fingerprint and document id
+//! in a directory, some eleven bytes a fingerprint of 64 bits with the default two tables, and finds near ones in
+//! microseconds. It follows Manku, Jain, Das Sarma, "Detecting Near-Duplicates for Web Crawling" (WWW 2007): sorted
+//! tables of permuted fingerprints, compressed in blocks; the last fingerprint of every block in memory; only candidate
+//! blocks are decoded.
 //!
 //! ```
 //! use fpstore::{Durability, Options, Parameters, Records, Store};
@@ -21,16 +22,19 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! Records are loaded in bulk, or written one by one and in atomic batches at any time, from any number of threads; the caller
-//! says how durable a write is when it returns ([`Durability`]). [`Store::snapshot`] keeps a state, other processes follow with
-//! [`Store::open_read_only`], and [`Store::backup`] copies a store that is in use.
+//! Records are loaded in bulk, or written one by one and in atomic batches at any time, from any number of threads; the
+//! caller says how durable a write is when it returns ([`Durability`]). [`Store::snapshot`] keeps a state, other
+//! processes follow with [`Store::open_read_only`], and [`Store::backup`] copies a store that is in use.
 //!
 //! Answers are complete and exact for every distance; [`Parameters::max_distance`] says for which ones they are fast.
 //! Damaged files give errors that name file and offset, never wrong answers. How files are read, and the one hazard of
 //! memory maps, is described in [`mod@env`]. The layout of the house is in ARCHITECTURE.md, the file formats in
 //! format-spec/.
 
-mod admin;
+// `inspect` is the only user of some of the internals.
+#![cfg_attr(not(feature = "unstable"), allow(dead_code, unreachable_pub, unused_imports))]
+
+pub mod admin;
 mod bits;
 mod bitset;
 mod cluster;
@@ -45,10 +49,8 @@ mod format;
 #[doc(hidden)]
 #[cfg(fuzzing)]
 pub mod fuzzing;
+#[cfg(feature = "unstable")]
 pub mod inspect;
-#[doc(hidden)]
-#[cfg(all(debug_assertions, not(test)))]
-pub mod instances;
 mod join;
 mod load;
 mod memtable;
@@ -56,41 +58,46 @@ mod options;
 pub mod plan;
 mod query;
 mod query_stats;
-mod repair;
+pub mod repair;
 mod segment;
 mod store;
 mod version;
 mod wal;
-mod width;
 
-pub use crate::codec::Codec;
-pub use crate::env::ReadMode;
-pub use crate::wal::Durability;
-pub use admin::verify::verify;
-pub use admin::{BackupMode, BackupReport, Statistics, TableStatistics, VerifyReport, WrittenBytes};
-pub use cluster::{
-    ClusterChange, ClusterChanges, ClusterReport, ClusterUpdate, Clustered, ClusteredIter, Clustering, Clusters,
-    Keeper, Label, LabelRef, LargeCluster, LeftOut, Previous, Ranking, SizeClass,
-};
-pub use db::{
-    FilterStatistics, Health, InsertOutcome, Recovery, TornLog, Trouble, WriteBatch, WritePressure, WriteSummary,
-    check_hashers,
-};
+pub use codec::Codec;
+pub use db::{InsertOutcome, WriteBatch, WriteSummary};
+pub use env::ReadMode;
 pub use error::{Error, ErrorKind, Result};
-pub use fingerprint::{Fingerprint, Id, IdKind, IdRef, MAX_TEXT, Match, Record, U256, WIDTHS, check_text, distance};
+pub use fingerprint::{AnyFingerprint, Fingerprint, Id, IdAssignment, IdKind, IdRef, Match, Record, U256, distance};
 pub use format::Parameters;
-pub use format::manifest::IdAssignment;
-pub use join::{Pair, PairIter, Pairs, Progress, RecordPair, RecordPairIter, RecordPairs};
-pub use load::{
-    IdSorter, IntoSorted, LoadReport, RecordIds, RecordSorter, Records, RemoveIdsReport, RemoveReport, ReplaceReport,
-    SortedIds, SortedRecords, add_id_index,
-};
+pub use join::Progress;
+pub use load::Records;
 pub use options::{Filters, Maintenance, Options};
 pub use plan::Design;
 pub use query::{BatchStrategy, QueryTables, Searcher, Visit};
 pub use query_stats::QueryStats;
-pub use repair::{Loss, Lost, RepairAction, RepairReport, plan_repair, repair};
-pub use segment::Damage;
+pub use store::any::AnyStore;
 pub use store::{Store, parameters_of};
-pub use version::RecordIter;
-pub use version::Snapshot;
+pub use version::{RecordIter, Snapshot};
+pub use wal::Durability;
+
+/// Many records at once: sorting them within a memory limit, and the reports of loads, removals and replacements.
+pub mod bulk {
+    pub use crate::load::{
+        IdSorter, IntoSorted, LoadReport, RecordSorter, RemoveIdsReport, RemoveReport, ReplaceReport, SortedIds,
+        SortedRecords,
+    };
+}
+
+/// All pairs of near records, of one store or of two: [`Store::pairs`], [`Store::pairs_with`].
+pub mod pairs {
+    pub use crate::join::{Pair, PairIter, Pairs, RecordPair, RecordPairIter, RecordPairs};
+}
+
+/// Clusters of near records, and which record of each to keep: [`Store::clusters`].
+pub mod clusters {
+    pub use crate::cluster::{
+        ClusterChange, ClusterChanges, ClusterReport, ClusterUpdate, Clustered, ClusteredIter, Clustering, Clusters,
+        Keeper, Label, LabelRef, LargeCluster, LeftOut, Previous, Ranking, SizeClass,
+    };
+}

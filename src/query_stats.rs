@@ -1,20 +1,20 @@
-//! What answering has cost so far.
+//! The work of queries.
 
 use std::ops::{Add, AddAssign};
 
-/// Counts of the work that queries made.
+/// Counts of the work of queries.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct QueryStats {
-    /// Prefixes that were asked for.
+    /// Prefixes that were probed.
     pub probes: u64,
-    /// Those of them that no filter denied: looked up in block indexes.
+    /// Prefixes that passed the filters and were looked up in block indexes.
     pub index_lookups: u64,
     /// Blocks read and decoded to find candidates.
     pub blocks: u64,
     /// Candidates: decoded fingerprints that were compared with a query.
     pub candidates: u64,
-    /// Segments that were read whole because that was cheaper than probing, or was asked for.
+    /// Segments that were read whole, because that was cheaper than probing or requested.
     pub scans: u64,
     /// Segments that were merged with a batch of queries.
     pub merges: u64,

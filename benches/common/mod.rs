@@ -3,12 +3,12 @@
 
 use std::path::Path;
 
-/// What stands behind `--` on the command line, without what cargo adds.
+/// The arguments after `--`, without those that cargo adds.
 pub(crate) fn arguments() -> Vec<String> {
     std::env::args().skip(1).filter(|argument| argument != "--bench").collect()
 }
 
-/// Evenly spread numbers (splitmix64).
+/// Uniform numbers (splitmix64).
 pub(crate) fn even(number: u64) -> u64 {
     let z = number.wrapping_mul(0x9e37_79b9_7f4a_7c15);
     let z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
@@ -16,7 +16,7 @@ pub(crate) fn even(number: u64) -> u64 {
     z ^ (z >> 31)
 }
 
-/// So many evenly spread fingerprints.
+/// `count` uniform fingerprints.
 pub(crate) fn uniform(count: u64) -> Vec<u64> {
     (1..=count).map(even).collect()
 }
@@ -32,7 +32,7 @@ pub(crate) fn real() -> Vec<u64> {
     read(Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/real_simhash64.u64"))
 }
 
-/// So many queries: half of them evenly spread, half a stored value with up to three bits flipped.
+/// `count` queries: half of them uniform, half a stored value with up to three bits flipped.
 pub(crate) fn queries(values: &[u64], count: usize) -> Vec<u64> {
     let all = values.len().max(1);
     (0..count as u64)

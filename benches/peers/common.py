@@ -1,6 +1,6 @@
-"""What the comparisons share: an environment with the packages of the peers, and the data.
+"""Shared by the comparisons: an environment with the packages of the peers, and the data.
 
-numpy is imported where it is used: the environment that has it may not have been entered yet.
+Functions import numpy where they use it, because the environment that has it may not be active yet.
 """
 import os
 import pathlib
@@ -14,7 +14,7 @@ NUMPY = "numpy==2.4.6"
 
 
 def inside_environment(packages):
-    """Runs the program again with an interpreter that has the packages; it lives in the target directory."""
+    """Runs the program again with an interpreter that has the packages, from the target directory."""
     home = TARGET / "peers"
     python = home / "bin" / "python"
     if pathlib.Path(sys.prefix) == home:
@@ -43,7 +43,7 @@ def splitmix64(count, seed=20070508):
 
 
 def fingerprints(source):
-    """The data that a command line names: ["uniform", COUNT], ["paired", COUNT, PAIRS], ["enlarged", FILE, COUNT] or [FILE]."""
+    """The data of a command line: ["uniform", COUNT], ["paired", COUNT, PAIRS], ["enlarged", FILE, COUNT] or [FILE]."""
     import numpy as np
 
     if source[0] == "uniform":
@@ -54,8 +54,8 @@ def fingerprints(source):
 
 
 def enlarged(real, count, seed=11):
-    """At least the real values, and variants of them: half are exact copies, the others have 0 to 6 other bits flipped. Keeps
-    what real sets look like (biased bits, repeated values, families of near ones); in an order of chance."""
+    """At least the real values, and variants of them: half are exact copies, the others have 0 to 6 bits flipped. Keeps
+    the properties of real sets (biased bits, repeated values, families of near ones), in random order."""
     import numpy as np
 
     random = np.random.default_rng(seed)
@@ -74,7 +74,7 @@ def enlarged(real, count, seed=11):
 
 
 def paired(count, pairs):
-    """Uniform values, of which so many are one to three bits from one of the others."""
+    """Uniform values; `pairs` of them are one to three bits from one of the others."""
     import numpy as np
 
     values = splitmix64(count)

@@ -3,9 +3,9 @@
 
     faiss_peer.py PEER DATA QUERIES WARM-UP DISTINCT [K]
 
-IndexBinaryMultiHash cuts a fingerprint into equal parts and hashes each; `nflip` is within how many flips of a query's
-part it looks. Of two fingerprints that differ in at most k bits, one part of m differs in at most k / m of them, so
-nflip = k // m finds everything. All queries are asked in one call, on one thread, so single latencies are not known.
+IndexBinaryMultiHash cuts a fingerprint into equal parts and hashes each; it looks within `nflip` flips of a query's
+part. If two fingerprints differ in at most k bits, one of m parts differs in at most k / m of them, so nflip = k // m
+finds everything. One call runs all queries, on one thread, so single latencies are unknown.
 """
 import ctypes
 import json
@@ -16,20 +16,20 @@ import time
 from common import mix
 
 PACKAGE = "faiss-cpu==1.15.1"
-# Name: parts and bits of a part.
+# Name: number of parts, and bits of a part.
 PEERS = {"faiss-2x32": (2, 32), "faiss-4x16": (4, 16)}
 
 
 def anonymous_bytes():
-    """Anonymous memory of this process, after the allocator has given back what is free."""
+    """Anonymous memory of this process, after the allocator has returned free memory."""
     ctypes.CDLL(None).malloc_trim(0)
     with open("/proc/self/status") as status:
         return next(int(line.split()[1]) * 1024 for line in status if line.startswith("RssAnon:"))
 
 
 def read(file):
-    """The file's fingerprints as rows of bytes. One row more is allocated: the last part of the last row is hashed by
-    reading eight bytes from its beginning, beyond the row's end."""
+    """The file's fingerprints as rows of bytes. Allocates one row more: the hash of the last part of the last row reads
+    eight bytes from its beginning, beyond the row's end."""
     import numpy as np
 
     count = os.path.getsize(file) // 8

@@ -6,12 +6,12 @@
     benches/peers/joins.py uniform 100000000 --memory 4GiB --memory 512MiB
     benches/peers/joins.py FILE.u64 --records --clusters
 
-Loads the fingerprints into a store, and times `fpdedup pairs --distinct --output FILE` from a store on disk (in the page cache) to
-the pairs in a file, `--rounds` times for each `--memory`; with --records also all pairs of records to a pipe, with --clusters
-also `fpdedup clusters`. Peers: all-pairs-hamming (one thread, as it is), mih-rs (every fingerprint asked for, on all threads; of many a
-sample, scaled up), FAISS's IndexBinaryMultiHash and IndexBinaryHash (range_search of a sample, on all threads, scaled up; the better
-one counts). Peak memory is anonymous and shared memory (RssAnon + RssShmem), looked at every few milliseconds. Ends with 1 if
-complete peers find another number of pairs.
+Loads the fingerprints into a store, and times `fpdedup pairs --distinct --output FILE` from a store on disk (in the
+page cache) to the pairs in a file, `--rounds` times for each `--memory`; with --records also all pairs of records to a
+pipe, with --clusters also `fpdedup clusters`. Peers: all-pairs-hamming (one thread, unmodified), mih-rs (a query for
+every fingerprint, on all threads; for large sets a sample, scaled up), FAISS's IndexBinaryMultiHash and IndexBinaryHash
+(range_search of a sample, on all threads, scaled up; the better one counts). Peak memory is anonymous and shared memory
+(RssAnon + RssShmem), sampled every few milliseconds. Exits with 1 if complete peers find a different number of pairs.
 """
 import argparse
 import json
@@ -26,7 +26,7 @@ from common import NUMPY, ROOT, TARGET, fingerprints, inside_environment
 
 FAISS = "faiss-cpu==1.15.1"
 PROGRAMS = TARGET / "release"
-# Asked of FAISS and, of larger sets, of mih-rs.
+# Number of queries to FAISS and, for larger sets, to mih-rs.
 SAMPLE = 20_000
 WHOLE = 6_000_000
 
@@ -55,7 +55,7 @@ def row(name, seconds, peak, pairs, first):
 
 
 def own(store, folder, options):
-    """fpdedup, for each memory; the first one's seconds and pairs."""
+    """fpdedup, for each memory limit; returns seconds and pairs of the first one."""
     first = None
     for memory in options.memory or ["1GiB"]:
         times, peaks = [], []

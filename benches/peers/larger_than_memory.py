@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
-"""Loads that do not fit the memory they may take: seconds, peak memory, temporary space.
+"""Loads that exceed their memory limit: seconds, peak memory, temporary space.
 
     benches/peers/larger_than_memory.py 100000000 --memory 1GiB
 
-Makes evenly spread 64-bit fingerprints as .u64 (numbered by the store) and as Parquet with ids, in row groups of a
-million, loads each with `fpload --create --memory`, and looks every few milliseconds at /proc: anonymous and shared memory
-of the process (RssAnon + RssShmem), and the room that its unnamed temporary files take. Before that, it measures on one
-sorted run of records, as fpload writes them, what compressing temporary files would take and save.
+Makes uniform 64-bit fingerprints as .u64 (numbered by the store) and as Parquet with ids, in row groups of a million,
+loads each with `fpload --create --memory`, and samples /proc every few milliseconds: anonymous and shared memory of the
+process (RssAnon + RssShmem), and the size of its unnamed temporary files. Before that, it measures the cost and the
+savings of compressing temporary files, on one sorted run of records in the format of fpload.
 """
 import argparse
 import os
@@ -23,7 +23,7 @@ PIECE = 1_000_000
 
 
 def write(folder, count):
-    """The two inputs, a piece at a time."""
+    """Writes the two inputs, in pieces."""
     import numpy as np
     import pyarrow
     import pyarrow.parquet
@@ -47,7 +47,7 @@ def resident(pid):
 
 
 def temporary(pid):
-    """Bytes of files that are open and have no name any more."""
+    """Bytes of open files without a name."""
     total = 0
     for entry in os.scandir(f"/proc/{pid}/fd"):
         try:
@@ -83,7 +83,7 @@ def compressing(folder):
     records[:, 0] = np.sort(splitmix64(len(records), seed=3))
     records[:, 1] = splitmix64(len(records), seed=4) % np.uint64(100_000_000)
     run = records.tobytes()
-    # As a sorter of its own would do it: differences of fingerprints, bytes of one rank side by side.
+    # The form that a sorter could compress: differences of fingerprints, transposed by bytes.
     records[1:, 0] = np.diff(records[:, 0])
     shuffled = records.view(np.uint8).reshape(len(records), 16).T.tobytes()
 

@@ -5,15 +5,15 @@
     benches/peers/live.py enlarged tests/data/real_simhash64.u64 20000000
     benches/peers/live.py uniform 1000000 --contestants fjall --rounds 3
 
-Builds the program in live/ and runs its measures, each contestant in a process of its own, by turns, round by round; the
-table has the medians. Durable batches and single inserts begin with an empty store. Then all fingerprints are loaded in
-the contestant's fastest way, it is compacted, asked, given records to insert unless they are near a stored one, and asked
-again beside one thread that inserts. Half of the queries and of those records are one to three bits from a stored value.
-NAME=NUMBER are those of live/src/main.rs. The rows `disk` are what the same disk takes, just before, to append as many
-bytes to a plain file and sync them: milliseconds there mean that others were using the machine, and durable inserts of
-such a run say little. fjall-grouped shares a sync among threads, as an application might; only its single inserts
-differ. TMPDIR says which disk stores are made on. Ends with 1 if contestants found or inserted different numbers of
-records in as many operations.
+Builds the program in live/ and runs its measures, each contestant in a separate process, alternating, round by round;
+the table has the medians. Durable batches and single inserts begin with an empty store. Then the contestant loads all
+fingerprints by its fastest method and compacts; it answers queries, inserts records unless they are near a stored one,
+and answers queries again beside one inserting thread. Half of the queries and of those records are one to three bits
+from a stored value. NAME=NUMBER are those of live/src/main.rs. The rows `disk` give the time of the same disk, just
+before, to append as many bytes to a plain file and sync them. Milliseconds there mean other load on the machine, and
+make the durable inserts of that run unreliable. fjall-grouped shares a sync among threads, as an application might;
+only its single inserts differ. TMPDIR selects the disk of the stores. Exits with 1 if contestants found or inserted
+different numbers of records in equally many operations.
 """
 import argparse
 import json
@@ -30,9 +30,9 @@ from common import NUMPY, ROOT, TARGET, fingerprints, inside_environment
 PACKAGE = ROOT / "benches" / "peers" / "live"
 PROGRAM = TARGET / "live-peers" / "release" / "fpstore-live-peers"
 MEASURES = ["batches", "singles", "stored"]
-# These are like the contestant without the suffix, but for single inserts.
+# Contestants with this suffix differ only in single inserts.
 GROUPED = "-grouped"
-# A row of the table: its name; result, field and divisor of what is in it.
+# A row of the table: its name; result, field and divisor of its value.
 ROWS = [
     ("disk: append and sync a batch, p50 us", "durable batches", "disk_sync_p50_us", 1),
     ("durable batches, records/s", "durable batches", "records_per_s", 1),
@@ -59,7 +59,7 @@ ROWS = [
     ("compacted after all inserts, B/record", "size after inserts", "bytes_per_record", 1),
     ("that compaction, s", "size after inserts", "compact_s", 1),
 ]
-# What must be the same for all that did as many operations.
+# Answers that must agree between contestants with equally many operations.
 ANSWERS = [("queries, idle", "queries", "matches"), ("insert if new", "operations", "inserted")]
 
 
@@ -68,14 +68,14 @@ def say(message):
 
 
 def build():
-    """Builds the program; the names of all contestants."""
+    """Builds the program; returns the names of all contestants."""
     command = ["cargo", "build", "--quiet", "--release", "--locked", "--target-dir", TARGET / "live-peers"]
     subprocess.run(command, cwd=PACKAGE, check=True)
     return subprocess.run([PROGRAM, "--list"], check=True, capture_output=True, text=True).stdout.split()
 
 
 def run(contestant, measure, data, numbers):
-    """The lines that a process prints, by result."""
+    """The output lines of a process, by result."""
     with tempfile.TemporaryDirectory() as folder:
         command = [PROGRAM, contestant, measure, data, pathlib.Path(folder) / "store", *numbers]
         finished = subprocess.run(command, stdout=subprocess.PIPE, check=True, text=True)
@@ -86,7 +86,7 @@ def run(contestant, measure, data, numbers):
 
 
 def measured(names, measures, data, options):
-    """For each contestant and result, its lines."""
+    """The output lines of each contestant and result."""
     results = {name: {} for name in names}
     for measure in measures:
         for number in range(options.stored_rounds if measure == "stored" else options.rounds):
@@ -100,7 +100,7 @@ def measured(names, measures, data, options):
 
 
 def print_table(results):
-    """A row a figure, a column a contestant, and the others beside the first."""
+    """A row per figure, a column per contestant, and the ratios to the first."""
     first, *others = results
 
     def value(name, result, field, divisor):
@@ -123,7 +123,7 @@ def print_table(results):
 
 
 def answers_differ(results):
-    """Whether some have other answers to as many questions."""
+    """Whether contestants gave different answers to equally many operations."""
     differ = False
     for result, asked, found in ANSWERS:
         seen = {}

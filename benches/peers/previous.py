@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""Clusters gone on from labels beside a run in full, in the same run: seconds, processor seconds, and their ratios.
+"""Clusters updated from labels beside a full run, alternating: seconds, processor seconds, and their ratios.
 
     benches/peers/previous.py FILE.u64 [--records 3000000] [--new 1000] [--rounds 5]
 
-The first records of the file are a store, once with numbers as ids and once with URLs, in an order that is not that of the
-fingerprints; the next ones are new. Times `fpdedup clusters` to a file with and without `--previous`, in turns, and ends with 1 if
-the files differ. Medians.
+The first records of the file make a store, once with numeric ids and once with URLs, in an order different from that of
+the fingerprints; the next ones are new. Times `fpdedup clusters` to a file with and without `--previous`, alternating,
+and exits with 1 if the files differ. Medians.
 """
 import argparse
 import array

@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
-"""How the time of all pairs grows with the number of fingerprints: a table, and a picture.
+"""Growth of the time of all pairs with the number of fingerprints: a table, and a picture.
 
     benches/peers/scaling.py [--plot FILE.svg] [COUNT...]
 
-Uniform fingerprints, `fpdedup pairs --distinct` from a store on disk (in the page cache) to a file, k = 3, the median of `--rounds`,
-for each `--memory`. Both axes of the picture are logarithmic: what is linear is parallel to the grey line.
+Uniform fingerprints, `fpdedup pairs --distinct` from a store on disk (in the page cache) to a file, k = 3, the median
+of `--rounds`, for each `--memory`. Both axes of the picture are logarithmic: linear growth is parallel to the grey
+line.
 """
 import argparse
 import pathlib

@@ -4,13 +4,13 @@
     benches/peers/search.py uniform 20000000
     benches/peers/search.py tests/data/real_simhash64.u64 --peers fpstore,mih-rs --rounds 1
 
-Builds the program in search/, installs numpy and faiss-cpu into target/peers and, where apt-get is, librocksdb-dev.
-Every peer is built and asked in a process of its own, round by round, so that a noisy moment hits all of them; the
-table has the medians. Queries are asked by one thread; a build may use all cores, which FAISS and mih-rs do not. For
-uniform data half of the queries are uniform too, half a stored value with up to three bits flipped; for a file all are
-such neighbours. `on a core` is the part of the mean time that the process was running: where it is much less, others
-were using the machine, and it is the better figure; ratios are of it. Ends with 1 if the peers' answers are not the
-same or one of them failed. TMPDIR says which disk stores are made on.
+Builds the program in search/, installs numpy and faiss-cpu into target/peers and, if apt-get exists, librocksdb-dev.
+Builds and queries every peer in a separate process, round by round, so that other load affects all of them; the table
+has the medians. One thread runs the queries; a build may use all cores, which FAISS and mih-rs do not. For uniform data
+half of the queries are uniform too, half a stored value with up to three bits flipped; for a file all are such
+neighbours. `on a core` is the processor time within the mean time. If it is much less, the machine had other load, and
+it is the better figure; ratios use it. Exits with 1 if the peers' answers differ or one of them failed. TMPDIR selects
+the disk of the stores.
 """
 import argparse
 import json
@@ -29,7 +29,7 @@ from common import NUMPY, ROOT, TARGET, fingerprints, inside_environment, splitm
 
 PROGRAM = TARGET / "release" / "fpstore-peers"
 PACKAGE = ROOT / "benches" / "peers" / "search"
-# Of the table: key in a peer's JSON, heading, decimals.
+# Columns of the table: key in a peer's JSON, heading, decimals.
 COLUMNS = [
     ("build_s", "build s", 2),
     ("resident", "resident B/fp", 3),
@@ -40,10 +40,10 @@ COLUMNS = [
     ("p50_us", "p50 us", 2),
     ("p99_us", "p99 us", 2),
 ]
-# A row's mean time on a core is divided by that of the fastest peer whose name begins so.
+# The divisor of a row's mean processor time is that of the fastest peer with this prefix.
 RIVALS = ["mih-rs", "faiss"]
-# By default glibc raises this limit as it goes, and then keeps part of what building has freed: memory that is not
-# the index would be counted, more or less of it by luck.
+# By default glibc raises this limit over time, and then keeps part of the memory freed by building. A random amount of
+# memory outside the index would count.
 ENVIRONMENT = {**os.environ, "MALLOC_MMAP_THRESHOLD_": str(128 * 1024)}
 
 
@@ -69,7 +69,7 @@ def have_rocksdb():
 
 
 def build_program(wanted):
-    """Builds the program with what the wanted peers need; the names of all peers."""
+    """Builds the program with the parts for the selected peers; returns the names of all peers."""
     rocksdb = not wanted or "rocksdb" in wanted
     if rocksdb and not have_rocksdb():
         say("librocksdb is not there and could not be installed: without rocksdb")
@@ -85,7 +85,7 @@ def build_program(wanted):
 
 
 def make_queries(values, count, uniform):
-    """`count` queries and as many to warm up with, all different."""
+    """`count` queries and as many for the warm-up, all distinct."""
     import numpy as np
 
     drawn = 2 * count + count // 2
@@ -127,7 +127,7 @@ def machine_and_versions(names):
 
 
 def print_table(results):
-    """A row a peer, of the medians of its rounds."""
+    """A row per peer, with the medians of its rounds."""
 
     def median(rounds, key):
         values = [one[key] for one in rounds]
@@ -171,7 +171,7 @@ def main():
         values = fingerprints(options.source)
         for file, array in zip(files, [values, *make_queries(values, options.queries, uniform)]):
             array.tofile(file)
-        # Not np.unique: it keeps memory of several times the values, which the largest peers need.
+        # Not np.unique: it keeps several times the memory of the values, which the largest peers need.
         values.sort()
         records, distinct = len(values), 1 + int(np.count_nonzero(values[1:] != values[:-1]))
         del values

@@ -5,8 +5,8 @@
     benches/peers/sizes.py tests/data/real_simhash64.u64
 
 Installs numpy, pyarrow and zstandard into target/peers if they are missing, builds fpload and fpdump, and prints the
-table that stands in BENCHMARKS.md: bits a fingerprint of one whole table (data, index, checksums, code tables) for both
-codecs, and of zstd -19 and Parquet for the same values.
+table in BENCHMARKS.md: bits per fingerprint of one whole table (data, index, checksums, code tables) for both codecs,
+and of zstd -19 and Parquet for the same values.
 """
 import json
 import math
@@ -52,7 +52,7 @@ def peers(values, folder):
 
 
 def ours(source, folder):
-    """(name, bits a fingerprint, seconds) of the first table with each codec and some block sizes."""
+    """(name, bits per fingerprint, seconds) of the first table with each codec and some block sizes."""
     for codec in ["adaptive", "xor"]:
         for block_size in [512, 16384]:
             store = folder / f"{codec}-{block_size}"

@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
-"""Megabytes of text a second that are made into sketches, beside Python packages, on the same documents in the same run.
+"""Sketching speed in megabytes of text per second, beside Python packages, on the same documents in the same run.
 
     benches/peers/sketch.py [--rounds 5] [--every 3]
 
-Documents: every third of tests/data/rust-book-documents.ndjson.gz. All run on one core and take turns; medians of the rounds. Ours
-is the Rust library (`cargo bench -p fpsketch --bench sketch`), the others are called from Python as their users call them:
+Documents: every third of tests/data/rust-book-documents.ndjson.gz. All run on one core, alternating; medians of the
+rounds. Ours is the Rust library (`cargo bench -p fpsketch --bench sketch`); Python calls the others as their users do:
 simhash 2.1.2 `Simhash(text)` with numpy 1.26.4, datasketch 2.0.0 `MinHash(num_perm=128).update_batch`, rensa 0.5.0
-`RMinHash(num_perm=128).update`. MinHash is of five tokens in a row, which Python makes of the text; of ready tokens only the
-package's own work is timed. Ready tokens are lists of str or of bytes, ours of `String`.
+`RMinHash(num_perm=128).update`. MinHash uses five consecutive tokens, which Python cuts from the text; for ready tokens
+only the package's own work is timed. Ready tokens are lists of str or of bytes, ours of `String`.
 """
 import argparse
 import gzip
@@ -29,7 +29,7 @@ def shingles(text):
 
 
 def peers(texts):
-    """Name, what makes a sketch of an item, and the items."""
+    """Name, sketching function, and items of each."""
     from datasketch import MinHash
     from rensa import RMinHash
     from simhash import Simhash
@@ -65,7 +65,7 @@ def ours(rounds, every):
 
 
 def table(speeds, beside, names):
-    """Speeds of those whose name begins with one of these, and how many times those of `beside` they are."""
+    """Speeds of the sketches whose name has one of these prefixes, and their ratios to those of `beside`."""
     print("\n| | MB/s | " + " | ".join(f"beside {name}" for name in beside) + " |\n|---|---|" + "---|" * len(beside))
     for name, found in speeds.items():
         if name.startswith(names):

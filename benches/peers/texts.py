@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""Text ids: bytes an id beside `zstd -3` of the same list in the same order, and what a query pays for them.
+"""Text ids: bytes per id beside `zstd -3` of the same list in the same order, and their cost in queries.
 
     benches/peers/texts.py 5000000
 
-Makes URL-like ids (url_grammar.py) for evenly spread fingerprints, loads them with `--ids text`, and the fingerprints
-alone with `--ids none`. zstd -3 compresses the list in the order of the store, one id a line, in one piece. Queries,
-each with one answer, are asked of both stores by one thread.
+Makes URL-like ids (url_grammar.py) for uniform fingerprints, loads them with `--ids text`, and the fingerprints alone
+with `--ids none`. zstd -3 compresses the list in the order of the store, one id per line, in one piece. One thread
+queries both stores; each query has one answer.
 """
 import argparse
 import json

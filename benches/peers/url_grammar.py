@@ -1,9 +1,9 @@
 """URL-like ids from a grammar, in random order.
 
-20,000 hosts of syllables and top-level domains, asked for by Zipf's law; each has habits of its own: sections, an ending,
-how many digits its numbers have, and which kinds of paths it likes: dated slugs of 3 to 8 words, numbers, slugs with a
-number, wiki titles, trees of sections, PHP queries. Words come by Zipf's law from 40,000 that are made of syllables; one
-URL in eight carries a tracking parameter.
+20,000 hosts of syllables and top-level domains, with frequencies by Zipf's law. Each host has its own sections, ending,
+number of digits, and kinds of paths: dated slugs of 3 to 8 words, numbers, slugs with a number, wiki titles, trees of
+sections, PHP queries. Words come by Zipf's law from 40,000 made of syllables; one URL in eight has a tracking
+parameter.
 """
 import bisect
 import itertools

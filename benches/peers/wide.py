@@ -1,16 +1,15 @@
 #!/usr/bin/env python3
-"""Wide fingerprints beside FAISS, on the same data and the same queries in the same run, by the programs as users run them.
+"""Wide fingerprints beside FAISS, on the same data and queries in the same run, with the programs as users run them.
 
     benches/peers/wide.py 256 1000000
     benches/peers/wide.py 128 10000000 --peers fpstore,multihash
 
-Builds fpload and fpquery, installs numpy and faiss-cpu into target/peers. Data: half of the fingerprints are evenly
-spread; the others come in families as near-duplicate images do: a random centre and 1 to 15 copies of it in which each of
-up to `distance` random bits is flipped. Half of the queries are evenly spread, half a stored value with none to
-`distance` bits flipped. Distances: 31 for 256 bits, 6 for 128. FAISS: IndexBinaryMultiHash with 16 parts of 16 bits
-within one flip (256 bits), or 4 of 32 within one flip (128 bits), and IndexBinaryFlat. One thread asks. Bytes are those of
-the files and of what stays in memory, ids left out (FAISS has none of its own). Ends with 1 if the numbers of matches
-are not the same.
+Builds fpload and fpquery, installs numpy and faiss-cpu into target/peers. Data: half of the fingerprints are uniform;
+the others form families like near-duplicate images: a random centre and 1 to 15 copies of it with up to `distance`
+random bits flipped. Half of the queries are uniform, half a stored value with none to `distance` bits flipped.
+Distances: 31 for 256 bits, 6 for 128. FAISS: IndexBinaryMultiHash with 16 parts of 16 bits within one flip (256 bits),
+or 4 of 32 within one flip (128 bits), and IndexBinaryFlat. One thread runs the queries. Bytes are those of the files
+and of resident memory, without ids (FAISS has none of its own). Exits with 1 if the numbers of matches differ.
 """
 import argparse
 import ctypes
@@ -25,7 +24,7 @@ import time
 from common import NUMPY, ROOT, TARGET, inside_environment, splitmix64
 
 FAISS = "faiss-cpu==1.15.1"
-# Distance, parts and bits of a part of the multi-hash index, flips.
+# Distance, parts of the multi-hash index and their bits, flips.
 SHAPES = {256: (31, 16, 16, 1), 128: (6, 4, 32, 1)}
 
 
@@ -71,7 +70,7 @@ def anonymous_bytes():
 
 
 def faiss_peer(name, width, data, queries, distance):
-    """In a process of its own: prints a line of JSON."""
+    """Runs in a separate process: prints a line of JSON."""
     import faiss
     import numpy as np
 
@@ -118,7 +117,7 @@ def fpstore_peer(folder, width, data, queries, distance, count, filters):
         finished = subprocess.run(asked, stdout=subprocess.PIPE, stderr=subprocess.PIPE, check=False)
         counts = [json.loads(line)["count"] for line in finished.stdout.splitlines()]
         return json.loads(finished.stderr.splitlines()[-1]), counts
-    # A first pass checks pages and brings them to memory.
+    # A first pass checks pages and loads them into memory.
     ask(queries)
     figures, counts = ask(queries)
     memory = stats["resident_bytes"] + (stats["filter_bytes"] if filters else 0)
@@ -149,7 +148,7 @@ def main():
         data, queries = folder / f"data{suffix}", folder / f"queries{suffix}"
         values, asked = make(options.width, options.count, options.queries, distance)
         count = len(values)
-        # The file's numbers are little-endian: any order of words will do for random ones.
+        # The file's numbers are little-endian; random values may have any order of words.
         values.tofile(data)
         asked.tofile(queries)
         del values, asked

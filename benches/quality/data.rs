@@ -1,4 +1,4 @@
-//! The documents and what is found of their true pairs.
+//! The documents, and the found pairs among them.
 
 use std::fs::File;
 use std::io::{BufRead, BufReader};
@@ -10,10 +10,10 @@ use serde::{Deserialize, Serialize};
 
 use crate::truth::{self, Pair, Truth};
 
-/// The Jaccard similarities from which on a pair is right, in tenths.
+/// The least Jaccard similarities of right pairs, in tenths.
 pub(crate) const TRUTHS: [u64; 4] = [5, 6, 7, 8];
 
-/// Where documents are from.
+/// The source of documents.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Corpus {
     /// Versions of the pages of one book.
@@ -44,27 +44,27 @@ impl Corpus {
 pub(crate) struct Data {
     pub(crate) corpus: Corpus,
     pub(crate) texts: Vec<String>,
-    /// With a Jaccard similarity of at least one half.
+    /// Pairs with a Jaccard similarity of at least one half.
     pub(crate) pairs: Vec<Pair>,
-    /// For each pair of documents, how many of [`TRUTHS`] its similarity reaches, or [`UNRELATED`].
+    /// For each pair of documents, the number of [`TRUTHS`] that its similarity reaches, or [`UNRELATED`].
     reached: Vec<u8>,
 }
 
-/// Below a Jaccard similarity of a tenth.
+/// Marks a Jaccard similarity below a tenth.
 const UNRELATED: u8 = u8::MAX;
 
-/// One point of a curve: the pairs that are found at a threshold.
+/// One point of a curve: the pairs found at a threshold.
 #[derive(Clone, Copy, Debug, Default, Serialize)]
 pub(crate) struct Found {
     pub(crate) found: u64,
-    /// Of these, those that are right, by [`TRUTHS`].
+    /// The right pairs among these, by [`TRUTHS`].
     pub(crate) right: [u64; 4],
-    /// Of these, those with a Jaccard similarity below a tenth.
+    /// The pairs among these with a Jaccard similarity below a tenth.
     pub(crate) unrelated: u64,
 }
 
 impl Data {
-    /// The documents of a corpus, one in so many.
+    /// Every `every`-th document of a corpus.
     pub(crate) fn read(corpus: Corpus, every: usize) -> Self {
         #[derive(Deserialize)]
         struct Line {
@@ -80,7 +80,7 @@ impl Data {
         data
     }
 
-    /// The same documents by another truth.
+    /// The same documents with another definition of right pairs.
     pub(crate) fn by(&self, truth: Truth) -> Self {
         Self::of(self.corpus, self.texts.clone(), truth)
     }
@@ -98,7 +98,7 @@ impl Data {
         Self { corpus, texts, pairs, reached }
     }
 
-    /// Those of the documents that are to be kept.
+    /// The documents for which `kept` is true.
     pub(crate) fn only(&self, kept: impl Fn(&str) -> bool) -> Self {
         Self::of(self.corpus, self.texts.iter().filter(|text| kept(text)).cloned().collect(), Truth::Tokens)
     }
@@ -108,7 +108,7 @@ impl Data {
         self.curve(&[0.0], |_, _| 0.0)[0]
     }
 
-    /// What is found among all pairs at each threshold: pairs whose score reaches it. The highest threshold comes first.
+    /// The found pairs at each threshold, that is, pairs whose score reaches it. The highest threshold comes first.
     pub(crate) fn curve(&self, thresholds: &[f64], score: impl Fn(usize, usize) -> f64) -> Vec<Found> {
         let mut curve = vec![Found::default(); thresholds.len()];
         for a in 0..self.texts.len() {
@@ -145,12 +145,12 @@ fn lines<T: DeserializeOwned>(name: &str) -> Vec<T> {
 #[derive(Clone, Debug, Serialize)]
 pub(crate) struct Points {
     pub(crate) corpus: &'static str,
-    /// What finds them: "simhash", "ties", "truth", "features", "minhash", "bands" or "sentences".
+    /// The part of the results: "simhash", "ties", "truth", "features", "minhash", "bands" or "sentences".
     pub(crate) way: &'static str,
     pub(crate) sketch: String,
-    /// All that makes the sketch.
+    /// All parameters of the sketch.
     pub(crate) identity: String,
-    /// The parameter of each point, and what is found there.
+    /// The parameter and the found pairs of each point.
     pub(crate) points: Vec<(f64, Found)>,
     pub(crate) documents: usize,
     pub(crate) all: Found,
@@ -180,12 +180,12 @@ impl Points {
         self.points.iter().find(|(at, _)| (at - parameter).abs() < 1e-9).map(|(_, found)| found)
     }
 
-    /// The share of what is found that is right; none if nothing is found.
+    /// The share of found pairs that are right; none if there are no found pairs.
     pub(crate) fn precision(found: &Found, truth: usize) -> Option<f64> {
         (found.found > 0).then(|| found.right[truth] as f64 / found.found as f64)
     }
 
-    /// The share of what is right that is found.
+    /// The share of right pairs that are found.
     pub(crate) fn recall(&self, found: &Found, truth: usize) -> Option<f64> {
         let all = self.all.right[truth];
         (all > 0).then(|| found.right[truth] as f64 / all as f64)

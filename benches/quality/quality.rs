@@ -1,11 +1,12 @@
-//! How well sketches find near-duplicates: precision and recall against the exact Jaccard similarity, over all pairs.
+//! Quality of sketches as detectors of near-duplicates: precision and recall against the exact Jaccard similarity, over
+//! all pairs.
 //!
 //! `cargo bench -p fpsketch --bench quality` prints tables, with `-- --json` one JSON object for each point.
 //!
-//! The documents are those of two corpora, `tests/data/rust-book-documents.ndjson.gz` and `tests/data/manuals.ndjson.gz`. A pair is
-//! right if its sets of five tokens in a row have a Jaccard similarity of at least one half. A token is what stands between
-//! white space, in a Chinese or Japanese text every character. Nothing is random but for the seeds of MinHash and of texts that are
-//! drawn by chance, which are fixed: every run prints the same.
+//! The documents come from two corpora, `tests/data/rust-book-documents.ndjson.gz` and `tests/data/manuals.ndjson.gz`.
+//! A pair is right if its sets of five consecutive tokens have a Jaccard similarity of at least one half. Tokens are
+//! separated by white space; in a Chinese or Japanese text every character is one. The seeds of MinHash and of random
+//! texts are fixed, so the output is deterministic.
 #![allow(
     clippy::unwrap_used,
     clippy::indexing_slicing,
@@ -27,7 +28,7 @@ mod truth;
 use data::{Corpus, Data, Points};
 use ties::Rule;
 
-/// One document in so many is looked at by `cargo test --benches`, which runs this without `--bench`.
+/// `cargo test --benches`, which runs this without `--bench`, takes every 25th document.
 const FEW: usize = 25;
 
 fn main() {

@@ -7,7 +7,7 @@ use crate::truth::is_unspaced;
 
 /// Distances of the shorter tables.
 const KS: [u8; 8] = [0, 3, 5, 6, 7, 8, 9, 10];
-/// A point is of use at this precision.
+/// The least useful precision of a point.
 const PRECISE: f64 = 0.95;
 
 pub(crate) fn json(results: &[Points], errors: &[Errors], lengths: &[Length]) {
@@ -16,7 +16,7 @@ pub(crate) fn json(results: &[Points], errors: &[Errors], lengths: &[Length]) {
     lengths.iter().for_each(|length| println!("{}", serde_json::to_string(length).unwrap()));
 }
 
-/// What was found in a corpus.
+/// The results of a corpus.
 pub(crate) fn tables(data: &Data, results: &[Points]) {
     let (count, all) = (data.texts.len(), data.all());
     let corpus = data.corpus.name();

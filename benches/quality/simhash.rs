@@ -6,9 +6,9 @@ use crate::data::{Data, Points};
 use crate::ties::{Featured, Rule};
 use crate::truth::Truth;
 
-/// Largest k of fingerprints of 64 bits and of 128.
+/// Maximum k for fingerprints of 64 bits and of 128.
 const FARTHEST: [i32; 2] = [16, 24];
-/// Features that documents are asked for.
+/// Minimum numbers of features of documents.
 const LEAST: [usize; 8] = [1, 4, 8, 16, 32, 64, 128, 256];
 
 pub(crate) fn measure(data: &Data) -> Vec<Points> {
@@ -36,7 +36,7 @@ fn native() -> Simhash {
     Simhash::new(SimhashPreset::Native)
 }
 
-/// Of the features of `native`, where something else decides a tie.
+/// Simhash of the features of `native`, with another rule for ties.
 fn of_ties(data: &Data, way: &'static str, name: &str, rule: Rule) -> Points {
     let texts = data.texts.iter().cloned().map(Featured::new);
     let fingerprints: Vec<u128> = texts.map(|text| text.fingerprint(rule).into()).collect();
@@ -67,7 +67,7 @@ fn of_fingerprints(
     Points::new(data, way, name, identity, (0..=farthest).map(f64::from).zip(curve).collect())
 }
 
-/// The text as `bkdr` reads it: white-space tokens, each with a tag, between single spaces.
+/// The text in the form that `bkdr` reads: white-space tokens, each with a tag, between single spaces.
 fn tagged(text: &str) -> String {
     text.split_whitespace().map(|token| format!("{token}/x")).collect::<Vec<String>>().join(" ")
 }

@@ -1,25 +1,25 @@
-//! Rules by which a tie could be decided, each computed one bit after the other but for that of `native`.
+//! Alternative rules for ties. All except that of `native` compute one bit after the other.
 
 use std::collections::BTreeSet;
 
 use fpsketch::{Simhash, SimhashPreset};
 
-/// What decides a tie among the features of a document.
+/// The rule for a tie among the features of a document.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Rule {
-    /// Nothing: the bit is 0, as in version 1 of `native`.
+    /// The bit is 0, as in version 1 of `native`.
     Zero,
     /// A hash of all features.
     All,
-    /// For each bit another hash of one of four features: `native` as it is.
+    /// For each bit another hash of one of four features: `native` itself.
     Native,
     /// Another hash of the feature with the smallest hash.
     Smallest,
     /// The vote of the feature with the smallest hash.
     SmallestVote,
-    /// For each bit the vote of the feature whose hash with the number of the bit is the smallest.
+    /// For each bit the vote of the feature whose hash with the bit's number is the smallest.
     SmallestOfBit,
-    /// Votes that weigh up to a millionth more, by a hash of the feature with the number of the bit.
+    /// Votes with up to a millionth more weight, by a hash of the feature with the bit's number.
     Noise,
 }
 

@@ -1,21 +1,21 @@
-//! Which pairs of documents are right: the Jaccard similarity of their sets of five tokens in a row.
+//! Right pairs of documents: the Jaccard similarity of their sets of five consecutive tokens.
 
 use std::collections::HashMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
 
 use serde::Deserialize;
 
-/// Tokens in a row.
+/// Consecutive tokens of a shingle.
 const SHINGLE: usize = 5;
 
-/// What a token is.
+/// The definition of a token.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Truth {
-    /// What stands between white space; in a Chinese or Japanese text every character.
+    /// Separated by white space; in a Chinese or Japanese text every character.
     Tokens,
-    /// The same of letters and digits alone, in lower case.
+    /// The same, with letters and digits only, in lower case.
     Letters,
-    /// What stands between white space, in every text.
+    /// Separated by white space, in every text.
     Space,
 }
 
@@ -31,7 +31,7 @@ impl Truth {
     }
 }
 
-/// Two documents that have shingles in common.
+/// Two documents with common shingles.
 #[derive(Debug, Deserialize, PartialEq, Eq)]
 pub(crate) struct Pair {
     pub(crate) a: usize,
@@ -46,7 +46,7 @@ impl Pair {
     }
 }
 
-/// All pairs with a Jaccard similarity of at least a tenth, by counting the shingles that they have in common.
+/// All pairs with a Jaccard similarity of at least a tenth, from the counts of their common shingles.
 pub(crate) fn related(texts: &[String], truth: Truth) -> Vec<Pair> {
     let mut sizes = vec![0; texts.len()];
     let mut holders: HashMap<u64, Vec<usize>> = HashMap::new();
@@ -78,7 +78,7 @@ pub(crate) fn related(texts: &[String], truth: Truth) -> Vec<Pair> {
     related
 }
 
-/// Hashes of the shingles. A text of fewer tokens is one shingle; one without any has none.
+/// Hashes of the shingles. A text of fewer tokens is one shingle; a text without tokens has none.
 fn shingles(text: &str, truth: Truth) -> Vec<u64> {
     let lower = text.to_lowercase();
     let spaced = |c: char| if c.is_alphanumeric() { c } else { ' ' };

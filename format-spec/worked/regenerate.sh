@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
-# Makes the worked bytes of the specification anew.
+# Regenerates the worked bytes of the specification.
 #
 #   regenerate.sh BIN_DIR            refreshes the worked sections of ../*.md in place
-#   regenerate.sh --check BIN_DIR    changes nothing; shows what would change, and exits with 1 if anything would
+#   regenerate.sh --check BIN_DIR    changes nothing; shows the differences, and exits with 1 if there are any
 #
-# BIN_DIR holds the built programs fpload and fpdump. Runs with removals and logs are those of golden files of the
-# project's tests. A worked section stands between the lines
-# "<!-- worked: NAME -->" and "<!-- /worked -->"; what NAME stands for is said below.
+# BIN_DIR holds the built programs fpload and fpdump. Runs with tombstones and logs are those of golden files of the
+# project's tests. A worked section lies between the lines "<!-- worked: NAME -->" and "<!-- /worked -->"; the calls
+# below define each NAME.
 set -euo pipefail
 export LC_ALL=C NO_COLOR=1
 
@@ -27,10 +27,10 @@ trap 'rm -rf "$temporary"' EXIT
 mkdir "$temporary/sections" "$temporary/stores"
 cd "$temporary/stores"
 
-# section NAME: standard input becomes the section's text.
+# section NAME: makes standard input the section's text.
 section() { cat > "$temporary/sections/$1"; }
 
-# store NAME OPTIONS...: makes the store NAME from NAME.hex, and sections of the command, of every byte, of all records.
+# store NAME OPTIONS...: makes the store NAME from NAME.hex, and sections with the command, every byte, and all records.
 store() {
     local name=$1
     shift
@@ -41,7 +41,7 @@ store() {
     "$bin/fpdump" scan "$name" | section "$name-records"
 }
 
-# fields FILE FIRST LAST: the fields of a file from the first one whose name matches to the next whose name matches.
+# fields FILE FIRST LAST: prints a file's fields from the first name that matches FIRST to the next that matches LAST.
 fields() {
     "$bin/fpdump" hex "$1" | awk -v first="$2" -v last="$3" '
         { name = substr($0, 60) }
@@ -50,7 +50,7 @@ fields() {
         on { print; if (name ~ last) closing = 1 }'
 }
 
-# plan DESIGN: the tables of a design.
+# plan DESIGN: makes a section with the tables of a design.
 plan() {
     "$bin/fpload" --quiet --create --plan "$1" "$1"
     "$bin/fpdump" plan "$1" | section "plan-$1"

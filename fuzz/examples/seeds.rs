@@ -1,5 +1,5 @@
-//! Makes the seed corpora: `cargo run --manifest-path fuzz/Cargo.toml --example seeds`. Small stores of every kind are
-//! made in memory, and the golden files of this format version are read; both are cut into what the targets take.
+//! Makes the seed corpora: `cargo run --manifest-path fuzz/Cargo.toml --example seeds`. Makes small stores of every
+//! kind in memory, reads the golden files of this format version, and cuts both into inputs of the targets.
 
 use fpstore::env::{Env, Memory};
 use fpstore::{Codec, Design, Durability, Fingerprint, Id, IdKind, IdRef, Maintenance, Options, Parameters};
@@ -15,7 +15,7 @@ fn main() {
     let mut seeds = Seeds { folder: root.join("corpus"), segments: 0 };
     for kind in ["good", "bad"] {
         for folder in fs::read_dir(root.join("../tests/golden").join(kind)).unwrap().flatten() {
-            // A bad segment is a file of its own, not a store: what is wrong there fuzzers find.
+            // A bad segment is a file of its own, not a store; the fuzzer handles its faults.
             for file in fs::read_dir(folder.path()).into_iter().flatten().flatten() {
                 let bytes = fs::read(file.path()).unwrap();
                 if bytes.len() > 12 && bytes[8..12] == (naive::conventions::VERSION as u32).to_le_bytes() {
@@ -48,7 +48,7 @@ impl Seeds {
         fs::write(folder.join(format!("{:016x}", naive::conventions::xxh64(&bytes))), bytes).unwrap();
     }
 
-    /// To a target, and to the differential one with a byte that tells which.
+    /// To a target, and to the differential one with a leading byte that selects the structure.
     fn both(&self, target: &str, byte: u8, own: &[&[u8]], shared: &[&[u8]]) {
         self.write(target, &[own, shared].concat());
         self.write("differential", &[&[&[byte][..]], shared].concat());
@@ -99,7 +99,7 @@ impl Seeds {
         let path = Path::new("store");
         let written = Store::<F>::create(path, &parameters, &options).and_then(|store| {
             store.bulk_load(records)?;
-            // A run with removals, and then a log.
+            // A run with tombstones, and then a log.
             for round in 0..3u64 {
                 for (&one, n) in fingerprints.iter().zip(round..round + 4) {
                     let (text, mut batch) = (format!("https://example.org/{n}"), WriteBatch::new());
@@ -137,10 +137,10 @@ impl Seeds {
             return;
         }
         if bytes.starts_with(b"fpstrwal") {
-            // With little of the room behind the frames.
+            // With little of the zero space after the frames.
             let used = bytes.len() - bytes.iter().rev().take_while(|&&byte| byte == 0).count();
             let bytes = &bytes[..bytes.len().min(used.next_multiple_of(8) + 16)];
-            // As it is; without the first frames; and with a frame that does not hold.
+            // Unchanged; without the first frames; and with a frame that does not hold.
             for mode in [1, 2, 0x10, 0x20] {
                 self.both("log", 12, &[], &[&[mode], bytes]);
             }
@@ -199,7 +199,7 @@ impl Seeds {
                 let shape = [&[255, entry.kind], &entry.count.to_le_bytes()[..], &[0]].concat();
                 let keys = [entry.base.to_le_bytes(), entry.key.to_le_bytes()].concat();
                 let codes = &codes[..codes.len() - 4];
-                // The four bytes of the checksum are added by the target.
+                // The target adds the four bytes of the checksum.
                 self.both("block", 0, &[], &[&shape, &keys, &two(codes.len()), codes, body]);
             }
         }

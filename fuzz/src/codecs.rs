@@ -6,7 +6,7 @@ use fpstore::fuzzing::{Decoder, Shape, TableCodes};
 use std::cell::RefCell;
 use std::sync::LazyLock;
 
-/// Keys of the codes that targets need not bring along: families, far ones, and biased ones.
+/// Keys for codes that targets need not contain: families, far keys, and biased keys.
 fn samples() -> Vec<Vec<u64>> {
     let mut state = 1u64;
     let mut random = move || {
@@ -45,8 +45,8 @@ pub(crate) static CODES: LazyLock<Vec<(TableCodes, Vec<u8>, Codec)>> = LazyLock:
     all
 });
 
-/// A block as bytes tell it: code, kind, count, length behind which more follows, base, last key; the section of codes
-/// if the code is 255.
+/// A block from bytes: code, kind, count, length after which more bytes follow, base, last key; the section of codes if
+/// the code is 255.
 pub(crate) struct BlockCase<'a> {
     pub(crate) codes: TableCodes,
     pub(crate) section: Vec<u8>,
@@ -78,24 +78,25 @@ thread_local! {
     static DECODER: RefCell<Decoder> = RefCell::default();
 }
 
-/// Decodes it with memory that earlier blocks have left their keys in.
+/// Decodes it into memory that still has the keys of earlier blocks.
 pub(crate) fn decode(case: &BlockCase<'_>) -> Option<Result<Vec<u64>, fpstore::Error>> {
     DECODER.with_borrow_mut(|decoder| {
         decoder.block(&case.codes, case.body, case.shape).map(|keys| keys.map(<[u64]>::to_vec))
     })
 }
 
-/// Any bytes are refused, or are keys that ascend from the base to the last one, whatever follows them.
+/// The decoder refuses any bytes, or returns keys that ascend from the base to the last one, independent of the
+/// following bytes.
 pub fn block(data: &[u8]) {
     let Some(case) = BlockCase::take(&mut Take(data)) else { return };
     let Some(Ok(keys)) = decode(&case) else { return };
     assert_eq!(keys.len(), case.shape.count);
     assert!(keys[0] >= case.shape.base && keys.last() == Some(&case.shape.last));
     assert!(keys.is_sorted_by(|a, b| a < b));
-    // What stands behind the block does not matter.
+    // Bytes after the block do not matter.
     let alone = BlockCase { body: &case.body[..case.shape.length], ..case };
     assert_eq!(decode(&alone).unwrap().unwrap(), keys);
-    // An encoder writes these keys as a block that gives them back.
+    // An encoder writes these keys as a block that decodes to them.
     let mut rest = &keys[..];
     let mut base = alone.shape.base;
     while !rest.is_empty() {
@@ -110,7 +111,7 @@ pub fn block(data: &[u8]) {
     }
 }
 
-/// Any section is refused, or is what is written for its code; a flips code alone, too.
+/// Any section is refused, or equals the section written for its code; the same for a flips code alone.
 pub fn codes(data: &[u8]) {
     let mut take = Take(data);
     let (mode, table) = (take.u8(), take.u8());

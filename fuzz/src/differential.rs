@@ -8,7 +8,7 @@ use fpstore::{Codec, ReadMode, fuzzing};
 use naive::Res;
 use std::fmt::Debug;
 
-/// Both results, without what the errors say.
+/// Compares both results, without the texts of errors.
 fn same<T: PartialEq + Debug, E: Debug>(library: Result<T, E>, naive: Res<T>) {
     match (library, naive) {
         (Ok(library), Ok(naive)) => assert_eq!(library, naive),
@@ -17,7 +17,7 @@ fn same<T: PartialEq + Debug, E: Debug>(library: Result<T, E>, naive: Res<T>) {
     }
 }
 
-/// The first byte says what the others are.
+/// The first byte selects the structure of the others.
 pub fn differential(data: &[u8]) {
     let mut take = Take(data);
     match take.u8() % 14 {
@@ -47,7 +47,7 @@ pub fn differential(data: &[u8]) {
         7 => tables(&mut take),
         8 => {
             let (bytes, offset) = footer_case(&mut take);
-            // The naive reader notices that when it comes to the sections; the target segment compares whole files.
+            // The naive reader checks this with the sections; the target `segment` compares whole files.
             let library = fuzzing::footer(&bytes, offset).map(|_| ());
             let early = |error: &fpstore::Error| error.message() == "the footer's counts do not fit its sections";
             if !library.as_ref().is_err_and(early) {
@@ -112,7 +112,7 @@ fn indexes(take: &mut Take<'_>) {
     same(fuzzing::index(&section, blocks, &parameters, table), naive);
 }
 
-/// The library looks at the order of rows and at padding only when it verifies, which the target segment compares.
+/// The library checks the order of rows and padding only in verification, which the target `segment` compares.
 fn tables(take: &mut Take<'_>) {
     let case = TableCase::take(take);
     let shape = naive_parameters(&case.parameters);
@@ -123,7 +123,7 @@ fn tables(take: &mut Take<'_>) {
     match (case.read(), naive) {
         (_, Err("padding of a page" | "rows that do not ascend" | "a last row that is not that of the index")) => {}
         (Ok(library), Ok(naive)) => {
-            // Narrow keys are looked for as if they had 64 bits.
+            // Looks up narrow keys like keys of 64 bits.
             let shift = |keys: &[Vec<u64>]| -> Option<u32> {
                 let (mine, theirs) = (keys.concat().last().copied()?, naive.concat().last().copied()?);
                 Some(mine.trailing_zeros().saturating_sub(theirs.trailing_zeros()))

@@ -5,7 +5,7 @@ use fpstore::ReadMode;
 use fpstore::fuzzing;
 use naive::seal;
 
-/// What a table's bytes stand for: parameters, number, blocks, fingerprints, and the three sections, sealed if wanted.
+/// A table from a target's bytes: parameters, number, blocks, fingerprints, and the three sections, sealed on request.
 pub(crate) struct TableCase {
     pub(crate) parameters: fpstore::Parameters,
     pub(crate) number: u8,
@@ -38,7 +38,7 @@ impl TableCase {
     }
 }
 
-/// A page that was closed is opened, one with a wrong checksum is not; a table is refused or read, the same by both
+/// A closed page opens, one with a wrong checksum does not. A table is refused or read, with the same result by both
 /// ways of reading.
 pub fn page(data: &[u8]) {
     let mut take = Take(data);
@@ -83,7 +83,7 @@ pub(crate) fn index_case(take: &mut Take<'_>) -> (fpstore::Parameters, u8, u64, 
     (parameters(byte), table, blocks, section)
 }
 
-/// Entries are as many as asked for, with keys that ascend.
+/// The index has as many entries as requested, with ascending keys.
 pub fn index(data: &[u8]) {
     let (parameters, table, blocks, section) = index_case(&mut Take(data));
     let Ok(entries) = fuzzing::index(&section, blocks, &parameters, table) else { return };
@@ -93,7 +93,7 @@ pub fn index(data: &[u8]) {
     assert!(entries.iter().all(|entry| entry.1 > 0));
 }
 
-/// A header or footer with the offset at which it stands.
+/// A header or footer with its offset.
 pub(crate) fn footer_case(take: &mut Take<'_>) -> (Vec<u8>, u64) {
     let mode = take.u8();
     let mut bytes = take.rest().to_vec();
@@ -111,8 +111,8 @@ pub(crate) fn footer_case(take: &mut Take<'_>) -> (Vec<u8>, u64) {
     (bytes, offset)
 }
 
-/// Where the last section ends, if it can be told: so that most footers stand in the right place. No file is so long that
-/// offsets exceed 63 bits.
+/// The end of the last section, if the bytes give it, so that most footers are in the right place. File offsets fit 63
+/// bits.
 fn take_offset(bytes: &[u8], mode: u8) -> u64 {
     let number = |at: usize| bytes.get(at..at + 8).map_or(0, naive::conventions::uint);
     let end = bytes.len().saturating_sub(32);
@@ -120,7 +120,7 @@ fn take_offset(bytes: &[u8], mode: u8) -> u64 {
     offset & (u64::MAX >> 1)
 }
 
-/// A footer that is read is written as it was; a trace of a refused one shows bytes of it in order.
+/// Writing a footer that was read gives the same bytes; a trace of a refused one shows bytes of it in order.
 pub fn header_footer(data: &[u8]) {
     let mut take = Take(data);
     if take.u8() & 1 == 0 {
@@ -134,7 +134,7 @@ pub fn header_footer(data: &[u8]) {
     }
     let (bytes, offset) = footer_case(&mut take);
     let trailer = &bytes[bytes.len().saturating_sub(16)..];
-    // Whoever looks for a footer has read the whole trailer.
+    // A caller that locates a footer has read the whole trailer.
     let lengths = [bytes.len() as u64, offset.saturating_add(bytes.len() as u64), offset];
     for length in lengths.into_iter().filter(|&length| length >= 16 && trailer.len() == 16) {
         if let Ok((start, size)) = fuzzing::locate_footer(trailer, length) {
@@ -156,7 +156,7 @@ pub(crate) fn traced(bytes: &[u8], offset: u64, fields: Vec<fpstore::inspect::Fi
     }
 }
 
-/// A manifest, sealed if wanted.
+/// A manifest, sealed on request.
 pub(crate) fn manifest_case(take: &mut Take<'_>) -> Vec<u8> {
     let sealed = take.u8() & 1 == 0;
     let mut bytes = take.rest().to_vec();
@@ -166,7 +166,7 @@ pub(crate) fn manifest_case(take: &mut Take<'_>) -> Vec<u8> {
     bytes
 }
 
-/// A manifest that is read is written as it was.
+/// Writing a manifest that was read gives the same bytes.
 pub fn manifest(data: &[u8]) {
     let bytes = manifest_case(&mut Take(data));
     if let Ok(again) = fuzzing::manifest(&bytes) {
@@ -175,7 +175,7 @@ pub fn manifest(data: &[u8]) {
     traced(&bytes, 0, fuzzing::manifest_fields(&bytes));
 }
 
-/// Pages of ids: ids of single fingerprints are those of the whole page. Indexes of pages: ranks ascend.
+/// Pages of ids: ids of single fingerprints equal those of the whole page. Indexes of pages: ranks ascend.
 pub fn id_page(data: &[u8]) {
     let mut take = Take(data);
     let mode = take.u8();
@@ -202,7 +202,7 @@ pub fn id_page(data: &[u8]) {
     assert_eq!(single.unwrap(), groups);
 }
 
-/// The three sections of text ids, sealed if wanted.
+/// The three sections of text ids, sealed on request.
 pub(crate) fn text_case(take: &mut Take<'_>) -> (Vec<u8>, [u64; 3]) {
     let sealed = take.u8() & 1 == 0;
     let (mut index, mut dictionary) = (take.part().to_vec(), take.part().to_vec());
@@ -214,7 +214,7 @@ pub(crate) fn text_case(take: &mut Take<'_>) -> (Vec<u8>, [u64; 3]) {
     ([ids, index, dictionary].concat(), lengths)
 }
 
-/// A payload that is read is written as it was; texts of single fingerprints are those of all.
+/// Writing a payload that was read gives the same bytes; texts of single fingerprints equal those of all.
 pub fn text_frame(data: &[u8]) {
     let mut take = Take(data);
     match take.u8() % 3 {

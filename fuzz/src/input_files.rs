@@ -7,7 +7,7 @@ use fpstore_tools::progress::Progress;
 use std::path::PathBuf;
 use std::sync::LazyLock;
 
-/// Files of this process, in memory where the system can.
+/// Files of this process, in memory if the system supports it.
 static FOLDER: LazyLock<PathBuf> = LazyLock::new(|| {
     let memory = PathBuf::from("/dev/shm");
     let folder = if memory.is_dir() { memory } else { std::env::temp_dir() };
@@ -16,7 +16,7 @@ static FOLDER: LazyLock<PathBuf> = LazyLock::new(|| {
     folder
 });
 
-/// Any file of any format is refused with an error that names it, or read; twice the same. Ids are legal.
+/// A file of any format is refused with an error that names it, or read, twice with the same result. Ids are legal.
 pub fn inputs(data: &[u8]) {
     let mut take = Take(data);
     let (name, options) = (take.u8(), take.u8());
@@ -71,7 +71,7 @@ pub fn inputs(data: &[u8]) {
     std::fs::remove_file(&path).unwrap();
 }
 
-/// How many records there are, and a sum over them; or the error.
+/// The number of records, and a sum over them; or the error.
 fn fed<F: Fingerprint>(source: &Source, options: &InputOptions, ids: Ids) -> Result<(u64, u64), String> {
     let (mut count, mut sum, mut rule) = (0, 0u64, IdRule::new(ids));
     let mut push = |fingerprint: F, id: IdRef<'_>| {
@@ -98,7 +98,7 @@ fn fed<F: Fingerprint>(source: &Source, options: &InputOptions, ids: Ids) -> Res
     }
 }
 
-/// Errors of the programs, without a dependency on the package that makes them.
+/// Errors of the programs, without a dependency on the crate that defines them.
 mod anyhow_free {
     pub(super) type Result = std::result::Result<(), Box<dyn std::error::Error + Send + Sync>>;
 }

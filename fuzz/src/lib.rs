@@ -1,5 +1,6 @@
-//! The fuzz targets, one function each: what a target's bytes mean, and what has to hold. `fuzz_targets/` only hands
-//! them libFuzzer's bytes, `tests/regressions.rs` those that once failed. README.md says how to run them.
+//! The fuzz targets, one function each: the meaning of a target's bytes, and the checked properties. `fuzz_targets/`
+//! passes libFuzzer's bytes to them, `tests/regressions.rs` passes inputs that once failed. README.md describes how to
+//! run them.
 #![cfg(fuzzing)]
 
 mod codecs;
@@ -21,7 +22,7 @@ pub use segments::segment;
 
 use fpstore::{Codec, Design, IdKind, Parameters};
 
-/// Takes numbers from the front of a target's bytes; zeros when there are no more.
+/// Takes numbers from the front of a target's bytes; zeros after the end.
 pub(crate) struct Take<'a>(pub(crate) &'a [u8]);
 
 impl<'a> Take<'a> {
@@ -31,7 +32,7 @@ impl<'a> Take<'a> {
         front
     }
 
-    /// Bytes whose number stands in front of them, in two bytes.
+    /// Bytes with a two-byte length in front of them.
     pub(crate) fn part(&mut self) -> &'a [u8] {
         let n = self.u16();
         self.bytes(n.into())
@@ -58,7 +59,7 @@ impl<'a> Take<'a> {
     }
 }
 
-/// Parameters of a store by one byte: width (bits 0 and 1), codec (bit 2), block size (bits 3 to 5), ids (bits 6, 7).
+/// Parameters of a store from one byte: width (bits 0 and 1), codec (bit 2), block size (bits 3 to 5), ids (bits 6, 7).
 pub(crate) fn parameters(byte: u8) -> Parameters {
     let width = [64, 128, 256, 64][usize::from(byte & 3)];
     let ids = [IdKind::Number, IdKind::Text, IdKind::None, IdKind::Number][usize::from(byte >> 6)];

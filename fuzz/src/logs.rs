@@ -1,25 +1,26 @@
-//! Logs, hostile from the first byte to the last, and what is noted of a merge.
+//! Logs, hostile from the first byte to the last, and merge notes.
 
 use crate::Take;
 use crate::files::traced;
 use crate::stores::{STORE, manifest, of_words, with_id};
 use fpstore::env::{Env, Memory};
 use fpstore::inspect::{self, LogView};
-use fpstore::{Fingerprint, Id, Maintenance, Options, Result, Store, U256, fuzzing, verify};
+use fpstore::admin::verify;
+use fpstore::{Fingerprint, Id, Maintenance, Options, Result, Store, U256, fuzzing};
 use naive::logs::{Log, Operation, read_header, read_log};
 use naive::segment::Id as NaiveId;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// A log, and how many of its first frames the runs of its store have already.
+/// A log, and the number of its first frames that are already in runs of its store.
 pub(crate) struct LogCase {
     bytes: Vec<u8>,
     flushed: u64,
 }
 
 impl LogCase {
-    /// Sealed, if wanted: all frames but one, so that the frames behind it may or may not know it durable.
+    /// Sealed on request: all frames but one, so that the frames after it may or may not record it as durable.
     pub(crate) fn take(take: &mut Take<'_>) -> Self {
         let mode = take.u8();
         let mut bytes = take.rest().to_vec();
@@ -33,7 +34,7 @@ impl LogCase {
         read_log(&self.bytes)
     }
 
-    /// The log's place in a store in memory. Its name is that of its number, where that can be told.
+    /// Puts the log into a store in memory. Its name is that of its number, if the bytes give it.
     fn place(&self) -> (Options, Memory, PathBuf) {
         let env = Memory::default();
         let path =
@@ -48,8 +49,8 @@ impl LogCase {
     }
 }
 
-/// A log is read by both readers, with the same frames and the same torn tail, or by none of them. A store around it has
-/// the records that its operations say, before and after they are flushed.
+/// Both readers read a log, with the same frames and the same torn tail, or both refuse it. A store with this log has
+/// the records of its operations, before and after a flush.
 pub fn log(data: &[u8]) {
     let case = LogCase::take(&mut Take(data));
     compare(&case);
@@ -65,7 +66,7 @@ pub fn log(data: &[u8]) {
     assert_eq!(explained.is_ok(), expected.is_ok());
     assert_eq!(verify(&path, &options).unwrap().damages.is_empty(), expected.is_ok());
     assert!(explained.is_err() || bytes == case.bytes);
-    // A repair looks for frames behind what does not hold, too.
+    // A repair looks for frames after one that does not hold, too.
     let frames = fuzzing::log_frames(&case.bytes);
     if let (Ok(frames), Ok(log)) = (&frames, &expected) {
         assert!(frames.starts_with(&log.frames.iter().map(|frame| frame.0).collect::<Vec<_>>()));
@@ -114,7 +115,7 @@ pub(crate) fn compare(case: &LogCase) {
     }
 }
 
-/// As the naive reader has them.
+/// The frames in the form of the naive reader.
 fn frames_of<F: Fingerprint>(view: &mut LogView) -> Result<Vec<(u64, Vec<Operation>)>> {
     let (mut frames, mut next) = (Vec::new(), view.first());
     while let Some(frame) = view.next_frame::<F>()? {
@@ -134,7 +135,7 @@ fn frames_of<F: Fingerprint>(view: &mut LogView) -> Result<Vec<(u64, Vec<Operati
     Ok(frames)
 }
 
-/// The records that are there after all frames that no run has, as long as numbers and counts are such that stores reach.
+/// The records after all frames that are in no run, as long as numbers and counts are within a store's limits.
 fn said_by(log: &Log, flushed: u64) -> naive::Res<Records> {
     const MOST: u64 = 1 << 63;
     let mut total = 0u64;
@@ -179,7 +180,7 @@ fn ask<F: Fingerprint>(options: &Options, number: u64, id_index: bool, expected:
     let records: Vec<(F, Id)> = records.keys().map(|(words, id)| (of_words(words), with_id(id))).collect();
     check(&store, &records, id_index);
     drop(store);
-    // The number of a next log would be one that no store reaches.
+    // The next log would have a number beyond a store's limits.
     if number >= 1 << 62 {
         return;
     }

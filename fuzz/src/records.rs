@@ -1,9 +1,11 @@
-//! Arbitrary records: stored, read, asked for, removed, and compared with a set of them.
+//! Arbitrary records: stored, read, queried, removed, and compared with a set of them.
 
 use arbitrary::{Arbitrary, Unstructured};
 use fpstore::env::Memory;
 use fpstore::{Codec, Design, Durability, Filters, Fingerprint, Id, IdKind, IdRef, Maintenance, Match, Options};
-use fpstore::{Parameters, ReadMode, RecordSorter, Store, U256, WriteBatch, verify};
+use fpstore::admin::verify;
+use fpstore::bulk::RecordSorter;
+use fpstore::{Parameters, ReadMode, Store, U256, WriteBatch};
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
@@ -23,7 +25,7 @@ struct Case {
 #[derive(Arbitrary, Debug)]
 enum Operation {
     Load(Vec<(Value, u16)>),
-    /// Many records in a row that differ little.
+    /// Many consecutive records that differ little.
     Run(Value, u16, u8),
     Remove(Vec<(Value, u16)>),
     RemoveSome(u8),
@@ -31,7 +33,7 @@ enum Operation {
     Reopen,
 }
 
-/// A fingerprint: one of few families, and bits that are flipped; or any.
+/// A fingerprint: one of few families with flipped bits; or any.
 #[derive(Arbitrary, Clone, Debug)]
 enum Value {
     Near(u8, [u8; 3]),
@@ -65,7 +67,7 @@ fn text(id: u16) -> String {
     format!("https://example.org/{}/{id}?\u{e9}", "x".repeat(usize::from(id % 61) * usize::from(id % 7)))
 }
 
-/// After each operation all records, the answers to queries and what a verifier finds are those of a plain map.
+/// After each operation all records, the answers to queries and the results of verification equal those of a plain map.
 pub fn round_trip(data: &[u8]) {
     let Ok(case) = Case::arbitrary_take_rest(Unstructured::new(data)) else { return };
     match case.shape % 3 {
@@ -77,10 +79,10 @@ pub fn round_trip(data: &[u8]) {
 
 fn run<F: Fingerprint>(case: &Case) {
     let ids = IdKind::ALL[usize::from(case.shape / 3 % 3)];
-    // Of wide fingerprints the library refuses or takes codec xor; what it takes it has to read.
+    // For wide fingerprints the library refuses or accepts codec xor; it must read everything that it accepts.
     let codec = if case.shape / 9 % 4 == 3 { Codec::Xor } else { Codec::Adaptive };
     let id_index = case.shape / 36 % 2 == 1 && ids != IdKind::None;
-    // Whether records come and go in batches of writes instead of in bulk.
+    // Whether to insert and remove records in batches instead of in bulk.
     let live = matches!(case.shape / 72, 1 | 2);
     let listed = Design::listed(F::WIDTH);
     let parameters = Parameters::new(3)

@@ -3,7 +3,8 @@
 use crate::Take;
 use crate::stores::{STORE, manifest, of_words, with_id};
 use fpstore::env::Memory;
-use fpstore::{Filters, Fingerprint, Id, Match, Options, ReadMode, Store, U256, inspect, verify};
+use fpstore::admin::verify;
+use fpstore::{Filters, Fingerprint, Id, Match, Options, ReadMode, Store, U256, inspect};
 use naive::segment::{Fingerprint as Words, Footer, Id as NaiveId, read_segment};
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -11,8 +12,8 @@ use std::sync::Arc;
 
 const SEGMENT: &str = "store/00000001.segment";
 
-/// A segment file is sound for both readers, with the same records and answers as brute force gives, or for none of
-/// them. Neither panics, whatever it is asked.
+/// A segment file is sound for both readers, with the same records and answers as brute force, or for neither. No
+/// operation panics.
 pub fn segment(data: &[u8]) {
     let mut take = Take(data);
     let mode = take.u8();
@@ -49,7 +50,7 @@ pub fn segment(data: &[u8]) {
             return;
         }
     };
-    // A store around it.
+    // A store with this segment.
     fpstore::env::Env::create_dir(&env, Path::new(STORE)).unwrap();
     let Ok(footer) = make_store(&env, file) else { panic!("opened, but the naive reader finds no footer") };
     match width {
@@ -59,8 +60,8 @@ pub fn segment(data: &[u8]) {
     }
 }
 
-/// A store of this segment. It has no id index, whatever the segment says: what stands in its footer about that says
-/// nothing of the segment itself.
+/// A store of this segment. It has no id index, independent of the segment's footer: that field does not describe the
+/// segment itself.
 fn make_store(env: &Memory, mut file: Vec<u8>) -> naive::Res<Footer> {
     let at = naive::segment::locate_footer(&file)?;
     let end = file.len() - 8;
@@ -109,7 +110,7 @@ fn ask<F: Fingerprint>(
     let records = store.records().take(100_000).collect::<Result<Vec<_>, _>>();
     let mut searcher = store.searcher();
     let Ok((_, expected)) = expected else {
-        // Whatever it says, it says something.
+        // The file may give any result, but must not panic.
         let stored = records.ok().and_then(|records| records.first().map(|record| record.fingerprint));
         for query in [stored.unwrap_or_default(), F::from_words(|_| footer.content_hash)] {
             for k in [0, 3, 9] {

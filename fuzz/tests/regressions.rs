@@ -1,5 +1,5 @@
-//! Every input that once failed, and every seed, through its target: `RUSTFLAGS="--cfg fuzzing" cargo test
-//! --manifest-path fuzz/Cargo.toml`.
+//! Runs every input that once failed, and every seed, through its target:
+//! `RUSTFLAGS="--cfg fuzzing" cargo test --manifest-path fuzz/Cargo.toml`.
 #![cfg(fuzzing)]
 
 use std::fs;

@@ -1,7 +1,7 @@
-//! A copy of a store, while it is written to.
+//! A copy of an open store.
 //!
-//! The copy holds one state that the store was in, with all that was written before the call, and every byte of it is checked
-//! before the call returns; if anything fails, there is none. Specified in format-spec/store.md, Backing up.
+//! The copy holds one state of the store with all writes from before the call. Every byte of it is verified before the
+//! call returns; on error there is no copy. Specified in format-spec/store.md, Backing up.
 
 use crate::admin::verify::{VerifyReport, verify};
 use crate::db::{
@@ -11,7 +11,7 @@ use crate::db::{
 use crate::env::TempFile;
 use crate::error::{Error, ErrorKind, Result};
 use crate::extsort::Workspace;
-use crate::fingerprint::Fingerprint;
+use crate::fingerprint::{Fingerprint, by_width};
 use crate::format::manifest::ManifestData;
 use crate::options::Options;
 use crate::segment::{ObsoleteFiles, Segment};
@@ -21,39 +21,39 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 
-/// How a backup gets the segments, which never change.
+/// The way a backup copies segments, which never change.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum BackupMode {
-    /// As further names of the same files, where the file system can: in no time, and without taking room. What the media do
-    /// to such a file they do to both stores.
+    /// Hard links, where the file system has them: fast and without taking space. Damage to such a file affects both
+    /// stores.
     #[default]
     Link,
-    /// As files of their own.
+    /// Files of their own.
     Copy,
 }
 
-/// What a backup has made.
+/// The result of a backup.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct BackupReport {
     /// Records in it.
     pub records: u64,
-    /// Files that are further names of the store's.
+    /// Hard links to files of the store.
     pub linked: u64,
-    /// Bytes that were written.
+    /// Bytes written.
     pub copied_bytes: u64,
-    /// What checking every byte of the copy has looked at.
+    /// Files of the copy that were verified.
     pub files: u64,
 }
 
-/// Makes a copy of an open store at a path where there is none, and checks every byte of it.
+/// Copies an open store to a path without a store, and verifies every byte of the copy.
 ///
 /// # Errors
 /// Those of `Store::backup`.
-pub(crate) fn backup<F: Fingerprint>(handle: &Handle<F>, path: &Path, mode: BackupMode) -> Result<BackupReport> {
+pub(crate) fn backup(handle: &Handle, path: &Path, mode: BackupMode) -> Result<BackupReport> {
     let (state, manifest) = frozen(handle);
-    let options = &handle.core.common.options;
+    let options = &handle.inner.context.options;
     let path = &*absolute(path, options)?;
     let env = &*options.env;
     let room = vacancy_for_store(env, path)?;
@@ -64,23 +64,24 @@ pub(crate) fn backup<F: Fingerprint>(handle: &Handle<F>, path: &Path, mode: Back
     vacancy_for_store(env, path)?;
     let copied = Copying { path, options, mode, manifest, report: BackupReport::default() }.run(&state);
     copied.inspect_err(|_| {
-        // Without it there is no store, and the mark explains the rest; with it, what it names has to stay.
+        // Without the manifest there is no store, and the mark explains the other files. With it, the files it names
+        // have to stay.
         let removed = env.remove(&path.join(manifest::NAME));
         let is_gone = removed.is_ok() || removed.is_err_and(|error| error.kind() == io::ErrorKind::NotFound);
         if is_gone && env.sync_dir(path).is_ok() {
-            undo_creation(env, path, &ManifestData::new(handle.core.common.parameters.clone()), &room);
+            undo_creation(env, path, &ManifestData::new(handle.inner.context.parameters.clone()), &room);
         }
     })
 }
 
-/// The state of now, and the manifest of a store that holds just that, without segments so far.
-fn frozen<F: Fingerprint>(handle: &Handle<F>) -> (ReadView<F>, ManifestData) {
-    let core = &handle.core;
+/// The present state, and a manifest for it without runs.
+fn frozen(handle: &Handle) -> (ReadView, ManifestData) {
+    let inner = &handle.inner;
     let follower = handle.follower.lock();
-    let writer = core.writer.as_ref().map(|writer| writer.lock());
-    let tree = core.tree();
-    let state = core.state();
-    let mut manifest = tree.manifest.clone();
+    let writer = inner.writer.as_ref().map(|writer| writer.lock());
+    let versions = inner.versions();
+    let state = inner.state();
+    let mut manifest = versions.manifest.clone();
     if let Some(writer) = &writer {
         manifest.flushed = writer.next_sequence - 1;
         (manifest.id_assignment, manifest.next_id) = (writer.id_assignment, writer.next_id);
@@ -92,7 +93,6 @@ fn frozen<F: Fingerprint>(handle: &Handle<F>) -> (ReadView<F>, ManifestData) {
     (state, manifest)
 }
 
-/// A backup that is being made.
 struct Copying<'a> {
     path: &'a Path,
     options: &'a Options,
@@ -102,7 +102,7 @@ struct Copying<'a> {
 }
 
 impl Copying<'_> {
-    fn run<F: Fingerprint>(mut self, state: &ReadView<F>) -> Result<BackupReport> {
+    fn run(mut self, state: &ReadView) -> Result<BackupReport> {
         let (env, path) = (Arc::clone(&self.options.env), self.path);
         begin_creation(&*env, path, &self.manifest)?;
         for run in &state.view.runs {
@@ -111,7 +111,7 @@ impl Copying<'_> {
             }
             self.manifest.runs.push(run.entry);
         }
-        self.take_memtables(state)?;
+        by_width!(self.manifest.parameters.width(), F => self.take_memtables::<F>(state))?;
         env.sync_dir(path).map_err(|error| Error::io("cannot sync", path, error))?;
         manifest::replace(&env, path, &self.manifest)?;
         let checked = verify(path, self.options)?;
@@ -122,11 +122,10 @@ impl Copying<'_> {
         }
         let _ = env.remove(&path.join(CREATING));
         let VerifyReport { files, .. } = checked;
-        let records = records_of_state(state).0;
+        let records = records_of_state(&self.manifest.parameters, state).0;
         Ok(BackupReport { records, files, ..self.report })
     }
 
-    /// A segment under the same name.
     fn take(&mut self, segment: &Segment) -> Result<()> {
         let Some(name) = segment.path().file_name() else { return Ok(()) };
         let target = self.path.join(name);
@@ -139,14 +138,13 @@ impl Copying<'_> {
         copy.copied(segment.file().contents(), segment.path())?.commit().map(|_| ())
     }
 
-    /// What is in no segment of the store becomes one run more.
-    fn take_memtables<F: Fingerprint>(&mut self, state: &ReadView<F>) -> Result<()> {
+    fn take_memtables<F: Fingerprint>(&mut self, state: &ReadView) -> Result<()> {
         let last = state.view.runs.last().map_or(0, |run| run.entry.last);
         if self.manifest.flushed <= last {
             self.manifest.flushed = last;
             return Ok(());
         }
-        let (entries, net) = effective(newest_entries(state.memtables().rev())?, &state.view.runs);
+        let (entries, net) = effective::<F>(newest_entries(state.memtables().rev())?, &state.view.runs);
         let Self { path, options, manifest, .. } = self;
         let (workspace, next) = (Workspace::new(path, options), AtomicU64::new(manifest.next_segment));
         let obsolete_files = ObsoleteFiles::new(&options.env);

@@ -1,7 +1,6 @@
 //! Sizes and counts.
 
 use crate::db::{FilterStatistics, WritePressure, filters, records_of_state};
-use crate::fingerprint::Fingerprint;
 use crate::format::manifest::{ManifestData, WriteSummary};
 use crate::format::parameters::Parameters;
 use crate::plan::{Design, TableForm, TableLayout};
@@ -13,26 +12,25 @@ use std::sync::Arc;
 #[derive(Clone, Debug, Default, PartialEq)]
 #[non_exhaustive]
 pub struct Statistics {
-    /// Records that are there. Those that are in memtables only are looked up in the segments, to tell which are new.
+    /// Number of records. Those in memtables are looked up in the segments, to count only new ones.
     pub records: u64,
-    /// Whether there are just so many: always, unless damage keeps some from being counted; then there may be fewer.
+    /// Whether `records` is exact: always, unless damage keeps some from being counted. Then it is an upper bound.
     pub is_count_exact: bool,
-    /// Distinct fingerprints of each segment, summed: at least as many as the segments have together, and just as many where there
-    /// is one.
+    /// Sum of the distinct fingerprints of each segment.
     pub fingerprints: u64,
-    /// Distinct fingerprints of all segments and memtables: at most so many.
+    /// Upper bound of the distinct fingerprints of all segments and memtables.
     pub distinct_at_most: u64,
-    /// Whether there are just so many.
+    /// Whether `distinct_at_most` is exact.
     pub is_distinct_exact: bool,
     /// Segments with records.
     pub segments: u64,
-    /// Runs: what queries have to ask, one after the other, beside the memtables.
+    /// Runs, which queries search one after the other, besides the memtables.
     pub runs: u64,
-    /// Records that later runs remove, as long as these are not merged with those that have them.
+    /// Tombstones that are not merged with the runs of their records yet.
     pub tombstones: u64,
-    /// Records of all segments, those that later runs remove or say again included.
+    /// Records of all segments, including removed and repeated ones.
     pub stored: u64,
-    /// What the memtables say of records and no segment does yet.
+    /// Entries of the memtables.
     pub unflushed: u64,
     /// All files: segments, logs and manifest.
     pub file_bytes: u64,
@@ -48,23 +46,23 @@ pub struct Statistics {
     pub resident_bytes: u64,
     /// Further memory of the prefix filters, if they are made ([`crate::Filters`]).
     pub filter_bytes: u64,
-    /// Prefix filters: wanted, made and left out. All zero for a segment by itself.
+    /// Prefix filters: wanted, made and left out. All zero for a single segment.
     pub filters: FilterStatistics,
     /// Memory of the memtables, about.
     pub memtable_bytes: u64,
-    /// Bytes that were ever written to logs, to segments of new records, and to segments that were merged from others.
+    /// All bytes written so far.
     pub written: WrittenBytes,
-    /// How far writers were held back, and how far merging is behind; of an open store, not of a snapshot.
+    /// Delays of writers, and the backlog of compaction; of an open store, not of a snapshot.
     pub pressure: WritePressure,
     /// One entry a table.
     pub tables: Vec<TableStatistics>,
 }
 
-/// Bytes that were ever written for a store.
+/// All bytes written for a store.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct WrittenBytes {
-    /// To logs whose writes are in segments.
+    /// To logs whose writes were flushed.
     pub log: u64,
     /// To segments of new records: flushed, or loaded in bulk.
     pub new: u64,
@@ -79,7 +77,7 @@ impl WrittenBytes {
 }
 
 impl Statistics {
-    /// How many times as many records are stored as there are: hidden and repeated ones count, and what hides them.
+    /// Ratio of stored entries to records: removed and repeated records and tombstones count.
     #[must_use]
     #[expect(clippy::cast_precision_loss, reason = "a ratio for people")]
     pub fn space_amplification(&self) -> f64 {
@@ -87,7 +85,7 @@ impl Statistics {
         if self.records == 0 { 1.0 } else { stored as f64 / self.records as f64 }
     }
 
-    /// How many times the bytes of new segments were written in all, logs and merging included.
+    /// Ratio of all bytes written, including logs and compaction, to those of new segments.
     #[must_use]
     #[expect(clippy::cast_precision_loss, reason = "a ratio for people")]
     pub fn write_amplification(&self) -> f64 {
@@ -96,7 +94,7 @@ impl Statistics {
         if new == 0 { 1.0 } else { all as f64 / new as f64 }
     }
 
-    /// Adds what the manifest knows.
+    /// Adds the manifest's own size and its counters.
     pub(crate) fn add_manifest(&mut self, manifest: &ManifestData) {
         self.file_bytes += manifest.write().len() as u64;
         self.written = WrittenBytes::of(manifest.written);
@@ -107,7 +105,7 @@ impl Statistics {
 #[derive(Clone, Debug, Default, PartialEq)]
 #[non_exhaustive]
 pub struct TableStatistics {
-    /// Its number and how many of its key's bits lead, for people.
+    /// Its number and the number of its leading key bits, for display.
     pub name: String,
     /// Fingerprints.
     pub fingerprints: u64,
@@ -119,12 +117,12 @@ pub struct TableStatistics {
     pub index_bytes: u64,
     /// Huffman code lengths.
     pub code_bytes: u64,
-    /// What a set of this many uniformly random keys takes at least, in bits each: of fingerprints, or of narrow keys.
+    /// Least bits a key of as many uniformly random fingerprints or narrow keys.
     pub information_bound_bits: Option<f64>,
 }
 
 impl TableStatistics {
-    /// Everything that the table needs on disk, in bits a fingerprint; 0 for an empty table.
+    /// Size of the table on disk in bits a fingerprint; 0 for an empty table.
     #[must_use]
     #[expect(clippy::cast_precision_loss, reason = "a ratio for people")]
     pub fn bits_per_fingerprint(&self) -> f64 {
@@ -133,8 +131,8 @@ impl TableStatistics {
     }
 }
 
-/// log2 of the number of sets of n of the 2^w fingerprints of w bits, divided by n: w - log2 n + log2 e, less a vanishing term
-/// (Stirling). For few fingerprints exact: the sum of log2((2^w - i) / (i + 1)).
+/// log2 of the number of sets of n of the 2^w fingerprints, divided by n: by Stirling w - log2 n + log2 e less a
+/// vanishing term. For few fingerprints the sum of log2((2^w - i) / (i + 1)).
 #[must_use]
 #[expect(clippy::cast_precision_loss, reason = "a bound to four digits")]
 pub(crate) fn information_bound(width: u32, fingerprints: u64) -> Option<f64> {
@@ -149,7 +147,7 @@ pub(crate) fn information_bound(width: u32, fingerprints: u64) -> Option<f64> {
     }
 }
 
-/// The tables of a design with nothing in them. A design that does not fit the width, which no store has, has none.
+/// The empty tables of a design; none if it does not fit the width.
 pub(crate) fn empty_tables(design: Design, width: u32) -> Vec<TableStatistics> {
     let named = |(number, layout): (usize, TableLayout)| TableStatistics {
         name: format!("table {number} (leading {} bits)", layout.leading),
@@ -158,13 +156,11 @@ pub(crate) fn empty_tables(design: Design, width: u32) -> Vec<TableStatistics> {
     design.tables(width).unwrap_or_default().into_iter().enumerate().map(named).collect()
 }
 
-/// Sizes and counts of one segment.
 pub(crate) fn of_segment(segment: &Segment) -> Statistics {
     collect(&segment.footer().parameters, [segment])
 }
 
-/// Sizes and counts of a state.
-pub(crate) fn of_state<F: Fingerprint>(parameters: &Parameters, state: &ReadView<F>) -> Statistics {
+pub(crate) fn of_state(parameters: &Parameters, state: &ReadView) -> Statistics {
     let view = &state.view;
     let mut total = collect(parameters, view.segments.iter().map(|segment| &**segment));
     total.runs = view.runs.len() as u64;
@@ -184,14 +180,13 @@ pub(crate) fn of_state<F: Fingerprint>(parameters: &Parameters, state: &ReadView
         total.distinct_at_most += u64::from(memtable.fingerprints());
         total.memtable_bytes += memtable.used_bytes();
     }
-    (total.records, total.is_count_exact) = records_of_state(state);
+    (total.records, total.is_count_exact) = records_of_state(parameters, state);
     total.is_distinct_exact &= total.unflushed == 0 && total.tombstones == 0;
     total
 }
 
-/// Adds up what the segments know of themselves.
 fn collect<'a>(parameters: &Parameters, segments: impl IntoIterator<Item = &'a Segment>) -> Statistics {
-    // An empty store has tables too, empty ones.
+    // An empty store has empty tables.
     let tables = empty_tables(parameters.design(), parameters.width());
     let mut total = Statistics { tables, ..Statistics::default() };
     for segment in segments {

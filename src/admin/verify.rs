@@ -1,36 +1,35 @@
-//! Checking every byte of a store.
+//! Verification of every byte of a store.
 
 use crate::db::{MEMORY, Recovered, TornLog};
 use crate::error::{Error, ErrorKind, Result};
 use crate::extsort::Workspace;
-use crate::fingerprint::Fingerprint;
+use crate::fingerprint::{Fingerprint, by_width};
 use crate::format::manifest::ManifestData;
 use crate::options::Options;
 use crate::segment::{Damage, IdIndexEntries, Segment, SegmentRecords, segment_name, verify_segment};
 use crate::version::{Run, StoreContext, manifest};
 use crate::wal::{self, LogReader, Tail};
-use crate::width::with_width;
 use std::path::Path;
 use std::sync::Arc;
 
-/// What a check has found.
+/// The result of a verification.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct VerifyReport {
-    /// Files that were looked at.
+    /// Files that were read.
     pub files: u64,
     /// Their bytes.
     pub bytes: u64,
-    /// Every damaged place; none = all is well.
+    /// Every damaged place.
     pub damages: Vec<Damage>,
-    /// Logs that end with writes which a crash has cut short, and which nobody was promised.
+    /// Logs with a torn tail: unacknowledged writes that a crash has cut short.
     pub torn: Vec<TornLog>,
 }
 
-/// Checks every byte of a store, or of a single segment file, even one too damaged to open.
+/// Verifies every byte of a store, or of a single segment or log, even one too damaged to open.
 ///
 /// # Errors
-/// `NotFound` if there is nothing at the path; `Io` if something cannot be read. Damage is no error here but in the
+/// `NotFound` if there is nothing at the path; `Io` if something cannot be read. Damage is not an error but in the
 /// report.
 pub fn verify(path: impl AsRef<Path>, options: &Options) -> Result<VerifyReport> {
     let path = path.as_ref();
@@ -47,14 +46,13 @@ pub fn verify(path: impl AsRef<Path>, options: &Options) -> Result<VerifyReport>
     loop {
         let before = manifest::read_bytes(env, path)?;
         let report = verify_store(path, options)?;
-        // A writer may have replaced what was being read.
+        // A writer may have replaced the files meanwhile.
         if report.damages.is_empty() || manifest::read_bytes(env, path)? == before {
             return Ok(report);
         }
     }
 }
 
-/// Checks what a store's manifest names.
 fn verify_store(path: &Path, options: &Options) -> Result<VerifyReport> {
     let env = &*options.env;
     let mut report = VerifyReport::default();
@@ -76,18 +74,18 @@ fn verify_store(path: &Path, options: &Options) -> Result<VerifyReport> {
         if report.damages.len() > before {
             continue;
         }
-        // Sound in themselves; they may still be others than those that the manifest means, or not belong together.
+        // Intact segments may be others than the manifest's, or not belong together.
         let checked =
             Run::open(path, options, &state.parameters, run).and_then(|run| check_id_index(path, options, &run));
         if let Err(error) = checked {
             report.damages.push(Damage::from_error(path, "segment", error)?);
         }
     }
-    with_width!(state.parameters.width(), F => verify_logs::<F>(path, options, &state, &mut report)?);
+    verify_logs(path, options, &state, &mut report)?;
     Ok(report)
 }
 
-/// Reads a log by itself: what other logs and the manifest say does not count.
+/// Verifies a log without the manifest and other logs.
 fn verify_log(path: &Path, options: &Options) -> Result<VerifyReport> {
     let mut report = VerifyReport { files: 1, ..VerifyReport::default() };
     match read_log(path, options, &mut report) {
@@ -101,17 +99,16 @@ fn verify_log(path: &Path, options: &Options) -> Result<VerifyReport> {
 fn read_log(path: &Path, options: &Options, report: &mut VerifyReport) -> Result<()> {
     let mut reader = LogReader::open_file(&*options.env, path)?;
     report.bytes = reader.length();
-    with_width!(reader.header().parameters.width(), F => while reader.next_batch::<F>()?.is_some() {});
+    while reader.next_batch()?.is_some() {}
     if let Tail::Torn(bytes) = reader.tail()? {
         report.torn.push(TornLog { path: path.to_owned(), offset: reader.position(), bytes });
     }
     Ok(())
 }
 
-/// Whether the id index of a run is that of its records.
 fn check_id_index(path: &Path, options: &Options, run: &Run) -> Result<()> {
     let (Some(index), Some(records)) = (&run.id_index, &run.records) else { return Ok(()) };
-    with_width!(records.footer().parameters.width(), F => compare_id_index::<F>(path, options, index, records))
+    by_width!(records.footer().parameters.width(), F => compare_id_index::<F>(path, options, index, records))
 }
 
 fn compare_id_index<F: Fingerprint>(
@@ -135,15 +132,10 @@ fn compare_id_index<F: Fingerprint>(
     if found.next().is_some() { wrong() } else { Ok(()) }
 }
 
-/// Reads every log that has writes which are in no segment. A torn tail is no damage.
-fn verify_logs<F: Fingerprint>(
-    path: &Path,
-    options: &Options,
-    state: &ManifestData,
-    report: &mut VerifyReport,
-) -> Result<()> {
-    let common = StoreContext::new::<F>(path, options, &state.parameters)?;
-    match Recovered::<F>::read(&common, state) {
+/// Verifies the logs that are still needed. A torn tail is no damage.
+fn verify_logs(path: &Path, options: &Options, state: &ManifestData, report: &mut VerifyReport) -> Result<()> {
+    let context = StoreContext::new(path, options, &state.parameters)?;
+    match Recovered::read(&context, state) {
         Ok(recovered) => {
             report.files += recovered.found.logs;
             report.bytes += recovered.file_bytes;

@@ -1,18 +1,17 @@
-//! What has changed of labels from before.
+//! The changes of earlier labels.
 //!
-//! Where labels came in the order of the store, those of most records are still the same, and so are their lines in a file. Changes name
-//! labels by the order in which they came. Fingerprints are read again only in chunks with a changed label, ids only where a label has
-//! to be found. Labels may have changed of records that were looked at anew, and of those of a component in which such a record is,
-//! if its label is not the one that its cluster had.
+//! Where labels came in the order of the store, most records keep theirs, and so do their lines in a file. Changes name
+//! labels by the order in which they came. Fingerprints are read again only in chunks with a changed label, ids only
+//! where a label has to be found. Records that were searched again may have another label, and so may the others of
+//! their component if its label is not the one that the cluster had.
 
 use crate::bitset::Bitset;
-use crate::cluster::clustering::{Among, Clustered, Clustering, best_of};
+use crate::cluster::clustering::{Among, Clustered, Clustering, United, best_of};
 use crate::cluster::clusters::Clusters;
 use crate::cluster::keeper::Keeper;
+use crate::cluster::label_order::{Order, OrderChunk};
 use crate::cluster::labels::Label;
 use crate::cluster::numbers::Numbers;
-use crate::cluster::order::{Order, OrderLot};
-use crate::cluster::united::United;
 use crate::error::{Error, Result};
 use crate::fingerprint::{Fingerprint, Id, Record};
 use crate::join::{Output, Step, ordered, visit_stored, visit_wanted};
@@ -22,46 +21,45 @@ use std::ops::{ControlFlow, Range};
 use std::slice::Iter;
 use std::sync::Arc;
 
-/// Of so many fingerprints, the labels of one may have changed at most.
+/// At most one of so many fingerprints may have a changed label.
 const UNCHANGED: u64 = 16;
-/// Lots that a thread takes at a time.
-const LOTS: usize = 32;
-/// Labels that are told of together, at most.
+const CHUNKS: usize = 32;
 const LABELS: u64 = 1 << 10;
 
-/// What labels from before have become ([`Clusters::find_changes`]).
+/// The outcome of [`Clusters::find_changes`].
 #[derive(Debug)]
 pub enum ClusterUpdate<F: Fingerprint = u64> {
-    /// Most are the same.
+    /// Most labels are the same.
     Changes(ClusterChanges<F>),
-    /// Nothing is known of which are.
+    /// Any label may have changed.
     All(Clustering<F>),
 }
 
-/// Labels from before that are still the same, and the records that are in between.
+/// Earlier labels that are still the same, and the records between them.
 #[derive(Debug)]
 pub struct ClusterChanges<F: Fingerprint = u64> {
     clustering: Clustering<F>,
-    /// How many of the segments are the store's.
+    /// Number of the store's segments, which come first.
     old: usize,
     order: Arc<Order<F>>,
-    /// The numbers of fingerprints the labels of whose records may have changed.
+    /// The numbers of fingerprints whose labels may have changed.
     changed: Bitset,
 }
 
 /// A part of all records and their labels.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ClusterChange<F: Fingerprint = u64> {
-    /// The records of those labels from before that came as these, the first one as 0: they keep their labels.
+    /// The records of the earlier labels with these numbers, counted from 0 in the order they came. They keep their
+    /// labels.
     Same(Range<u64>),
-    /// The records of those labels have this one now; it may be the same.
+    /// The records of these earlier labels have this label now, which may be the same.
     Other(Range<u64>, Label<F>),
-    /// A record that is new or has had no label.
+    /// A record that is new or had no label.
     Record(Clustered<F>),
 }
 
-/// The numbers of fingerprints the labels of whose records may have changed, and a clustering that has the labels of these: `fresh` were
-/// looked at anew; of clusters from before, `standing` have the label.
+/// A clustering that has the labels of the fingerprints whose labels may have changed, and the numbers of these.
+/// `fresh` fingerprints were searched again; `standing` ones have the label of an earlier cluster.
 pub(crate) fn changed<F: Fingerprint>(
     clusters: &Clusters<F>,
     mut united: United<F>,
@@ -82,11 +80,11 @@ pub(crate) fn changed<F: Fingerprint>(
     let clustering = Clustering::new(clusters, united, &Keeper::Smallest, Among::Few(&telling))?;
     let components = &clustering.components;
     let before = before.as_ref().unwrap_or(components);
-    // Of clusters from before, and of fingerprints that were alone.
+    // Earlier clusters, and fingerprints that were alone.
     let (mut renamed, mut alone) = (Bitset::new(before.count()), Bitset::new(count as usize));
     let mut compare = |fingerprint: F, number: u32| {
         let Some(component) = components.of(number).filter(|_| standing.has(number as usize)) else { return Ok(()) };
-        // A record that was not labelled had no part in the label; which of the store's are such is not told apart.
+        // A record without a label had no part in the label. A fresh fingerprint may have such records.
         let is_known = !fresh.has(number as usize);
         let least = best_of(old, fingerprint, &Keeper::Smallest)?.0.filter(|id| !matches!(id, Id::Count(_)));
         let label = least.map_or(Label::Fingerprint(fingerprint), Label::Id);
@@ -107,7 +105,7 @@ pub(crate) fn changed<F: Fingerprint>(
 }
 
 impl<F: Fingerprint> ClusterChanges<F> {
-    /// If few labels have changed.
+    /// Returns the components instead if many labels have changed.
     pub(crate) fn new(
         clusters: &Clusters<F>,
         (clustering, changed): (Clustering<F>, Bitset),
@@ -131,7 +129,7 @@ impl<F: Fingerprint> ClusterChanges<F> {
         self.clustering.labelled()
     }
 
-    /// Calls `sink` with what was gathered of all parts, as [`Clustering::visit`] does of records.
+    /// Calls `sink` with the values gathered from all changes, as [`Clustering::visit`] does for records.
     ///
     /// # Errors
     /// As [`Clustering::visit`].
@@ -156,12 +154,11 @@ impl<F: Fingerprint> ClusterChanges<F> {
             output.send(gathered)
         };
         let chunks = self.order.chunks();
-        let tasks = (0..chunks).step_by(LOTS).map(|from| from..chunks.min(from + LOTS)).collect();
+        let tasks = (0..chunks).step_by(CHUNKS).map(|from| from..chunks.min(from + CHUNKS)).collect();
         ordered(&*self.clustering.executor.crew()?, tasks, || (), work, &mut sink).map(drop)
     }
 
-    /// Adds the records of a chunk.
-    fn chunk<A: FnMut(ClusterChange<F>) -> Step>(&self, chunk: &OrderLot, parts: &mut Parts<'_, F, A>) -> Step {
+    fn chunk<A: FnMut(ClusterChange<F>) -> Step>(&self, chunk: &OrderChunk, parts: &mut Parts<'_, F, A>) -> Step {
         let old = self.clustering.segments.get(..self.old).unwrap_or_default();
         let mut changed = Vec::new();
         visit_wanted(old, chunk.share, &self.changed, &mut |fingerprint: F, number| {
@@ -179,7 +176,7 @@ impl<F: Fingerprint> ClusterChanges<F> {
         if !changed.is_empty() {
             let (mut changed, mut counts) = (changed.into_iter().peekable(), self.order.counts(chunk));
             let mut result = Ok(());
-            visit_stored(old, chunk.share, None, &mut |fingerprints: &[F]| {
+            visit_stored(old, chunk.share, &mut |fingerprints: &[F]| {
                 let mut each = fingerprints.iter();
                 if result.is_ok() {
                     result = each.try_for_each(|&fingerprint| {
@@ -199,27 +196,24 @@ impl<F: Fingerprint> ClusterChanges<F> {
         rest.add_new(u64::MAX, parts)
     }
 
-    /// The label of the fingerprint with this number.
     fn label(&self, fingerprint: F, number: u32) -> Result<Label<F>> {
         let component = self.clustering.components.of(number);
-        // Of one in no component all ids are read.
+        // Without a component, all ids of the fingerprint are read.
         self.clustering.label(fingerprint, component, &[], true).map(|(label, _)| label)
     }
 }
 
-/// What is left of a chunk.
 struct Rest<'a, F: Fingerprint> {
     changes: &'a ClusterChanges<F>,
     new: Peekable<Iter<'a, (u64, u32, Record<F>)>>,
     unlabelled: Peekable<Iter<'a, (u64, Id)>>,
-    /// The next record that was there before.
     record: u64,
-    /// The fingerprint of the last record whose label was looked for, and that label.
+    /// The last fingerprint whose label was looked up, and the label.
     last: Option<(F, Label<F>)>,
 }
 
 impl<F: Fingerprint> Rest<'_, F> {
-    /// Adds the records before `end`. `now` is their fingerprint and its label, if that may have changed.
+    /// Adds the records before `end`. `now` is their fingerprint and its label, if the label may have changed.
     fn go_to<A: FnMut(ClusterChange<F>) -> Step>(
         &mut self,
         end: u64,
@@ -255,7 +249,7 @@ impl<F: Fingerprint> Rest<'_, F> {
         Ok(())
     }
 
-    /// Adds the new records before which there are no more than so many that were there before.
+    /// Adds the new records that come before old record `most`.
     fn add_new<A: FnMut(ClusterChange<F>) -> Step>(&mut self, most: u64, parts: &mut Parts<'_, F, A>) -> Step {
         while let Some((_, number, record)) = self.new.next_if(|one| one.0 <= most) {
             let fingerprint = record.fingerprint;
@@ -275,16 +269,15 @@ fn other_records() -> Error {
     Error::damaged("records are not those that came with the labels")
 }
 
-/// Parts on their way to what gathers them.
+/// Joins changes before it passes them to `add`.
 struct Parts<'a, F, A> {
     order: &'a Order<F>,
-    /// Records that keep their labels and were not told yet, by their numbers among those that have one.
+    /// Records that keep their labels and were not passed on yet, by their numbers among the labelled records.
     same: Range<u64>,
     add: A,
 }
 
 impl<F: Fingerprint, A: FnMut(ClusterChange<F>) -> Step> Parts<'_, F, A> {
-    /// Adds records with the labels that they had.
     fn keep(&mut self, records: Range<u64>) -> Step {
         let labelled = self.labelled(&records);
         if labelled.start != self.same.end {
@@ -296,14 +289,12 @@ impl<F: Fingerprint, A: FnMut(ClusterChange<F>) -> Step> Parts<'_, F, A> {
         if self.same.end - self.same.start >= LABELS { self.flush() } else { Ok(()) }
     }
 
-    /// Adds records that have had a label, with another one.
     fn relabel(&mut self, records: Range<u64>, label: &Label<F>) -> Step {
         self.flush()?;
         let labelled = self.labelled(&records);
         self.each(labelled, |labels| ClusterChange::Other(labels, label.clone()))
     }
 
-    /// Adds a record that has had no label.
     fn add_record(&mut self, record: Record<F>, label: Label<F>) -> Step {
         self.flush()?;
         (self.add)(ClusterChange::Record(Clustered { record, label, size: None }))
@@ -315,13 +306,13 @@ impl<F: Fingerprint, A: FnMut(ClusterChange<F>) -> Step> Parts<'_, F, A> {
         self.each(same, ClusterChange::Same)
     }
 
-    /// The numbers of records among those with a label.
+    /// The numbers of records among the labelled ones.
     fn labelled(&self, records: &Range<u64>) -> Range<u64> {
         let from = self.order.labelled(records.start);
         from..from + (records.end - records.start)
     }
 
-    /// Adds something for each piece of the labels of these records.
+    /// Adds a change for each range of the labels of these records.
     fn each(&mut self, labelled: Range<u64>, make: impl Fn(Range<u64>) -> ClusterChange<F>) -> Step {
         self.order.labels(labelled).try_for_each(|labels| {
             let pieces = (labels.start..labels.end).step_by(LABELS as usize);

@@ -1,14 +1,12 @@
-//! Clusters that were made, record by record.
+//! Finished clusters, record by record.
 
 use crate::bitset::Bitset;
 use crate::cluster::clusters::Clusters;
 use crate::cluster::components::Components;
-use crate::cluster::groups::{Groups, records_of};
+use crate::cluster::groups::{Groups, records_of, shares};
 use crate::cluster::keeper::Keeper;
 use crate::cluster::labels::{Gathering, Label, Labels};
 use crate::cluster::numbers::Numbers;
-use crate::cluster::shares::shares;
-use crate::cluster::united::United;
 use crate::error::Result;
 use crate::executor::Executor;
 use crate::fingerprint::{Fingerprint, Id, Record};
@@ -19,7 +17,6 @@ use std::ops::ControlFlow;
 use std::sync::Arc;
 use std::vec::IntoIter;
 
-/// Fingerprints that are handed on together.
 const CHUNK: usize = 1 << 13;
 
 /// A record and its cluster.
@@ -27,19 +24,19 @@ const CHUNK: usize = 1 << 13;
 pub struct Clustered<F = u64> {
     /// The record.
     pub record: Record<F>,
-    /// What stands for its cluster.
+    /// The label of its cluster.
     pub label: Label<F>,
     /// Records of its cluster, if they were counted ([`Clusters::with_sizes`]).
     pub size: Option<u64>,
 }
 
-/// Records beside the one that stands for each cluster.
+/// Records other than the keepers of their clusters.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct LeftOut {
     /// All of them.
     pub records: u64,
-    /// Those whose fingerprints differ in more bits from that of the record that stands for their cluster than the distance at which
-    /// records are linked: others in between link them. Counted after [`Clusters::with_keepers`] only.
+    /// Records whose fingerprints are farther from the keeper's than the distance at which records are linked: others
+    /// link them. Counted only after [`Clusters::with_keepers`].
     pub far: u64,
 }
 
@@ -50,13 +47,25 @@ impl LeftOut {
     }
 }
 
-/// Of which fingerprints the ids tell the labels of clusters.
+pub(crate) struct United<F: Fingerprint> {
+    pub(crate) segments: Vec<Arc<Segment>>,
+    pub(crate) numbers: Numbers<F>,
+    pub(crate) components: Components,
+    /// The earlier clusters, if there is memory for them and most may still be the same.
+    pub(crate) before: Option<Components>,
+    /// Fingerprints whose neighbours were searched.
+    pub(crate) searched: u64,
+    /// Earlier labels of records that are still there.
+    pub(crate) labelled: u64,
+}
+
+/// The fingerprints whose ids may be labels.
 #[derive(Clone, Copy)]
 pub(crate) enum Among<'a> {
     All,
-    /// Those with these numbers.
+    /// The fingerprints with these numbers.
     These(&'a Bitset),
-    /// The same, where they are few: each is looked up. Clusters with none of them have no label then.
+    /// The same, looked up one by one because they are few. Clusters with none of them have no label then.
     Few(&'a Bitset),
 }
 
@@ -72,7 +81,7 @@ pub struct Clustering<F: Fingerprint = u64> {
     pub(crate) labels: Labels<F>,
     /// Records of each component, if they were counted.
     pub(crate) sizes: Option<Vec<u64>>,
-    /// The fingerprint of the record that stands for each component, if they were remembered.
+    /// The fingerprint of each component's keeper, if they were kept.
     keepers: Option<Vec<F>>,
     keeper: Keeper,
     pub(crate) progress: Progress,
@@ -90,7 +99,7 @@ impl<F: Fingerprint> Clustering<F> {
             clusters.job.workspace(clusters.job.memory / 4),
         );
         let mut sizes = clusters.sizes.then(|| vec![0u64; components.count()]);
-        // What stands for each fingerprint that is not alone.
+        // The best id of each fingerprint that is not alone.
         let work = |(): &mut (), share: Share, output: &Output<_>| {
             clusters.job.progress.check()?;
             let mut told = Vec::new();
@@ -155,20 +164,19 @@ impl<F: Fingerprint> Clustering<F> {
         })
     }
 
-    /// The components, without labels.
     pub(crate) fn into_united(self) -> United<F> {
         let Self { segments, numbers, components, searched, labelled, .. } = self;
         United { segments, numbers, components, before: None, searched, labelled }
     }
 
-    /// Fingerprints whose near ones were looked for: all, unless these clusters were gone on from others. One that several segments
-    /// have counts several times.
+    /// Fingerprints whose neighbours were searched: all, unless the clusters continue earlier ones. A fingerprint in
+    /// several segments counts several times.
     #[must_use]
     pub fn searched(&self) -> u64 {
         self.searched
     }
 
-    /// Labels that were given of records that are there: old ones, unless they are among the new ones too ([`Clusters::find_from`]).
+    /// Earlier labels of old records that are still there and not among the new ones too ([`Clusters::find_from`]).
     #[must_use]
     pub fn labelled(&self) -> u64 {
         self.labelled
@@ -182,8 +190,8 @@ impl<F: Fingerprint> Clustering<F> {
         ClusteredIter::new(self, Share::ALL)
     }
 
-    /// Calls `sink` with what was gathered of all records, in the order of the store, until it breaks. `add` is called on all
-    /// threads, and breaks when so much was gathered that it is to be handed on.
+    /// Calls `sink` with the values gathered from all records, in the order of the store, until it breaks. All threads
+    /// call `add`, which breaks when a value is large enough to be passed on.
     ///
     /// # Errors
     /// `Damaged` or `Io` from reading; those of `sink`.
@@ -205,8 +213,8 @@ impl<F: Fingerprint> Clustering<F> {
         ordered(&*self.executor.crew()?, shares(&self.segments)?, || (), work, &mut sink).map(drop)
     }
 
-    /// Calls `sink` with the label of each cluster, in the order in which the store has their first fingerprints, until it
-    /// breaks. Returns what was left out by then.
+    /// Calls `sink` with the label of each cluster, in the order of the clusters' first fingerprints, until it breaks.
+    /// Returns the number of the other records so far.
     ///
     /// # Errors
     /// As [`Clustering::visit`].
@@ -264,15 +272,14 @@ impl<F: Fingerprint> Clustering<F> {
         Ok(left)
     }
 
-    /// Whether a fingerprint of a component is farther than the distance from that of the record that stands for it. None is if
-    /// those were not remembered.
+    /// Whether a fingerprint of a component is beyond the distance from its keeper's; false if keepers were not kept.
     pub(crate) fn is_far(&self, fingerprint: F, component: Option<usize>) -> bool {
         let keeper = component.zip(self.keepers.as_ref()).and_then(|(component, keepers)| keepers.get(component));
         keeper.is_some_and(|keeper| keeper.distance(fingerprint) > self.k)
     }
 
-    /// The label of a fingerprint's cluster, and its records if they were counted. `ids` are those of the fingerprint, or the
-    /// first ones if there are `more`.
+    /// The label of a fingerprint's cluster, and the number of its records if they were counted. `ids` are the
+    /// fingerprint's ids, or the first ones if there are `more`.
     pub(crate) fn label(
         &self,
         fingerprint: F,
@@ -293,7 +300,7 @@ impl<F: Fingerprint> Clustering<F> {
     }
 }
 
-/// The best of a fingerprint's ids, and how many records they stand for.
+/// The best of a fingerprint's ids, and the number of its records.
 pub(crate) fn best_of<F: Fingerprint>(
     segments: &[Arc<Segment>],
     fingerprint: F,
@@ -312,9 +319,8 @@ pub(crate) fn best_of<F: Fingerprint>(
 #[derive(Debug)]
 pub struct ClusteredIter<'a, F: Fingerprint = u64> {
     clustering: &'a Clustering<F>,
-    /// None after the end.
     groups: Option<Groups<'a, F>>,
-    /// The fingerprint whose ids come, its label and the size of its cluster.
+    /// The fingerprint of `ids`, its label and the size of its cluster.
     current: Option<(F, Label<F>, Option<u64>)>,
     ids: IntoIter<Id>,
 }

@@ -1,7 +1,6 @@
-//! Clusters: records that are linked by near pairs, directly or by others in between.
+//! The clusters of a store, before they are searched.
 
 use crate::cluster::numbers::Numbers;
-use crate::db::check_hashers;
 use crate::error::{Error, Result};
 use crate::fingerprint::Fingerprint;
 use crate::format::parameters::Parameters;
@@ -13,23 +12,22 @@ use std::marker::PhantomData;
 use std::path::Path;
 use std::sync::Arc;
 
-/// Of so many fingerprints at most one is looked up by itself, instead of reading all.
+/// If more than one of so many fingerprints is wanted, all are read instead of looking each up.
 pub(crate) const LOOKED_UP: u64 = 256;
-/// The join never gets less.
 const LEAST_JOIN: u64 = 16 << 20;
-/// Bytes of a fingerprint in memory: its component, and one bit.
+/// Bytes of memory a fingerprint: its component, and one bit.
 const EACH: u64 = 5;
-/// Bytes of its component alone.
 pub(crate) const COMPONENT: u64 = 4;
 
-/// Clusters that can be made: the connected components of a store's records at a distance. Two records are linked if their
+/// The connected components of a store's records at a distance. Two records are linked if their
 /// fingerprints are within it; the same id on two fingerprints links nothing.
 ///
 /// ```
-/// use fpstore::{Id, Keeper, Label, Options, Parameters, Records, Store};
+/// use fpstore::clusters::{Keeper, Label};
+/// use fpstore::{Id, Options, Parameters, Records, Store};
 /// # let directory = tempfile::tempdir()?;
 /// # let path = directory.path().join("store");
-/// // Each is near the one before, so all but the last are one cluster, however far the ends are apart.
+/// // Each is near the one before, so all but the last are one cluster, although its ends are far apart.
 /// let chain = vec![0b0, 0b111, 0b111_111, u64::MAX];
 /// let (store, _) = Store::create_loaded(&path, &Parameters::new(3), &Options::new(), Records::Numbered(chain))?;
 /// let clustering = store.clusters(3)?.find(&Keeper::Smallest)?;
@@ -39,9 +37,9 @@ pub(crate) const COMPONENT: u64 = 4;
 /// ```
 #[derive(Clone, Debug)]
 pub struct Clusters<F: Fingerprint = u64> {
-    own: CleanSegments<F>,
-    /// Records of another store, which are new.
-    new: Option<CleanSegments<F>>,
+    own: CleanSegments,
+    /// The segments of another store, whose records are new.
+    new: Option<CleanSegments>,
     pub(crate) parameters: Parameters,
     pub(crate) k: u32,
     pub(crate) job: JobContext,
@@ -51,9 +49,8 @@ pub struct Clusters<F: Fingerprint = u64> {
 }
 
 impl<F: Fingerprint> Clusters<F> {
-    /// The clusters of the records of a snapshot at distance `k`.
     pub(crate) fn new(snapshot: &Snapshot<F>, k: u32) -> Result<Self> {
-        check_distance::<F>(k)?;
+        check_distance(k, F::WIDTH)?;
         Ok(Clusters {
             own: CleanSegments::new(snapshot),
             new: None,
@@ -66,43 +63,45 @@ impl<F: Fingerprint> Clusters<F> {
         })
     }
 
-    /// Takes about so many bytes of memory, 1 GiB unless it is told, beside the block indexes of the store. Some four bytes a
-    /// fingerprint, and eight for each cluster of several fingerprints, it cannot do without.
+    /// Takes about so many bytes of memory beside the block indexes of the store; 1 GiB by default. It needs at least
+    /// some four bytes a fingerprint, and eight for each cluster of several fingerprints.
     #[must_use]
     pub fn with_memory(mut self, bytes: u64) -> Self {
         self.job.memory = bytes;
         self
     }
 
-    /// Makes temporary files in this directory; without it, in that of the store's options or else of the system. They have no
-    /// names and vanish with the process. Text ids and labels from before need them. To be called before [`Clusters::previous`].
+    /// Makes temporary files in this directory instead of that of the store's options or of the system. They have no
+    /// names and vanish with the process. Text ids and earlier labels need them. Call it before [`Clusters::previous`].
     #[must_use]
     pub fn with_temp_dir(mut self, directory: &Path) -> Self {
         self.job = self.job.in_directory(directory);
         self
     }
 
-    /// Counts the records of each cluster too, for [`crate::Clustered::size`]; eight bytes for each cluster of several fingerprints.
+    /// Counts the records of each cluster ([`crate::clusters::Clustered::size`]) in eight bytes a cluster of several
+    /// fingerprints.
     #[must_use]
     pub fn with_sizes(mut self) -> Self {
         self.sizes = true;
         self
     }
 
-    /// Remembers the fingerprint of the record that stands for each cluster, to count the records that are far from it
-    /// ([`crate::LeftOut::far`], [`crate::ClusterReport::far_records`]); takes a fingerprint's bytes for each cluster of several.
+    /// Keeps the fingerprint of each cluster's keeper, to count the records that are far from it
+    /// ([`crate::clusters::LeftOut::far`], [`crate::clusters::ClusterReport::far_records`]). Takes the bytes of a
+    /// fingerprint a cluster of several.
     #[must_use]
     pub fn with_keepers(mut self) -> Self {
         self.keepers = true;
         self
     }
 
-    /// The clusters of the records of another store too, such as a crawl that is not in this one yet. They may be in both.
+    /// Includes the records of another store, such as a crawl that is not in this one yet. A record may be in both.
     ///
     /// # Errors
     /// `InvalidInput` if its ids are of another kind, or its fingerprints were made by another hasher.
     pub fn with_new(mut self, other: &Snapshot<F>) -> Result<Self> {
-        check_hashers("fingerprints", other.parameters().hasher(), self.parameters.hasher())?;
+        Parameters::check_hashers("fingerprints", other.parameters().hasher(), self.parameters.hasher())?;
         if other.parameters().ids() != self.parameters.ids() {
             let message = format!(
                 "the ids of the new records are {}, those of the store {}",
@@ -117,19 +116,19 @@ impl<F: Fingerprint> Clusters<F> {
 
     /// All segments, those of the store first.
     pub(crate) fn segments(&self) -> Result<Vec<Arc<Segment>>> {
-        let mut segments = self.own.segments(&self.job)?.to_vec();
+        let mut segments = self.own.segments::<F>(&self.job)?.to_vec();
         if let Some(new) = &self.new {
-            segments.extend_from_slice(new.segments(&self.job)?);
+            segments.extend_from_slice(new.segments::<F>(&self.job)?);
         }
         Ok(segments)
     }
 
-    /// How many of the segments are the store's; what the others have is new.
+    /// Number of the store's segments. The records of the others are new.
     pub(crate) fn old(&self) -> Result<usize> {
-        self.own.segments(&self.job).map(<[_]>::len)
+        self.own.segments::<F>(&self.job).map(<[_]>::len)
     }
 
-    /// Bytes of memory without which they cannot be made.
+    /// Least bytes of memory.
     ///
     /// # Errors
     /// `Unsupported` if there are more than four billion fingerprints.
@@ -137,7 +136,7 @@ impl<F: Fingerprint> Clusters<F> {
         Ok(u64::from(Numbers::<F>::count_of(&self.segments()?)?) * EACH + LEAST_JOIN)
     }
 
-    /// Bytes of memory beside what cannot be done without.
+    /// Bytes of memory beyond [`Clusters::least_memory`], and those of the smallest join.
     pub(crate) fn spare(&self) -> Result<u64> {
         let least = self.least_memory()?;
         self.job.memory.checked_sub(least).map(|spare| spare + LEAST_JOIN).ok_or_else(|| {
@@ -146,7 +145,7 @@ impl<F: Fingerprint> Clusters<F> {
         })
     }
 
-    /// How far the search for pairs is.
+    /// The progress of the search for pairs.
     #[must_use]
     pub fn progress(&self) -> Progress {
         self.job.progress.clone()

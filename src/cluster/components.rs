@@ -1,12 +1,12 @@
-//! Which component each number is in, after all pairs were united.
+//! The component of each number, after all pairs were united.
 
 use super::union_find::UnionFind;
 use crate::bitset::Bitset;
 
-/// Stands for a component of one.
+/// A component of one member.
 const ALONE: u32 = u32::MAX;
 
-/// The components, numbered from 0 in the order of their least members; those with one member have no number.
+/// The components, numbered from 0 in the order of their least members. A component of one member has no number.
 #[derive(Debug)]
 pub(crate) struct Components {
     of: Vec<u32>,
@@ -25,7 +25,7 @@ impl Components {
         let mut count = 0;
         for number in 0..of.len() {
             let Some(&parent) = of.get(number) else { break };
-            // Parents are smaller, so theirs is known by now.
+            // Parents are smaller, so their components are known.
             let own = if parent as usize != number {
                 of.get(parent as usize).copied().unwrap_or(ALONE)
             } else if has_others.has(number) {
@@ -39,7 +39,6 @@ impl Components {
         Self { of, count }
     }
 
-    /// Components with several members.
     pub(crate) fn count(&self) -> usize {
         self.count as usize
     }

@@ -1,4 +1,4 @@
-//! The records of a share, fingerprint by fingerprint.
+//! The records of a store in shares that threads take, fingerprint by fingerprint.
 
 use crate::cluster::components::Components;
 use crate::cluster::numbers::{Ascending, Numbers};
@@ -9,7 +9,14 @@ use crate::version::{RecordIter, Share};
 use std::iter::Peekable;
 use std::sync::Arc;
 
-/// Ids that are in memory at the same time, of one fingerprint.
+const SHARE: u64 = 1 << 14;
+
+/// Cuts all fingerprints into shares, which threads take one after another.
+pub(crate) fn shares(segments: &[Arc<Segment>]) -> Result<Vec<Share>> {
+    Share::of_size(segments, SHARE)
+}
+
+/// Most ids of one fingerprint in memory.
 const PIECE: usize = 4096;
 
 /// Walks over the fingerprints of a share, and over the ids of each, some at a time.
@@ -18,7 +25,6 @@ pub(crate) struct Groups<'a, F: Fingerprint> {
     records: Peekable<RecordIter<F>>,
     numbers: Ascending<'a, F>,
     components: &'a Components,
-    /// That of the fingerprint that came last.
     number: u32,
 }
 
@@ -33,7 +39,7 @@ impl<'a, F: Fingerprint> Groups<'a, F> {
         Ok(Self { records, numbers: numbers.ascending()?, components, number: 0 })
     }
 
-    /// The next fingerprint, and its component if that has others, after all ids of the one before.
+    /// The next fingerprint, and its component if that has others. Call it after all ids of the fingerprint before.
     pub(crate) fn next_fingerprint(&mut self) -> Result<Option<(F, Option<usize>)>> {
         let fingerprint = match self.records.peek() {
             None => return Ok(None),
@@ -44,12 +50,11 @@ impl<'a, F: Fingerprint> Groups<'a, F> {
         Ok(Some((fingerprint, self.components.of(self.number))))
     }
 
-    /// The number of the fingerprint that came last.
     pub(crate) fn number(&self) -> u32 {
         self.number
     }
 
-    /// Sets `ids` to the next ids of a fingerprint, ascending; none: there are no more.
+    /// Sets `ids` to the next ids of a fingerprint, ascending; to none after the last.
     pub(crate) fn next_ids(&mut self, fingerprint: F, ids: &mut Vec<Id>) -> Result<()> {
         ids.clear();
         let same = |next: &Result<Record<F>>| next.as_ref().is_ok_and(|record| record.fingerprint == fingerprint);
@@ -61,7 +66,7 @@ impl<'a, F: Fingerprint> Groups<'a, F> {
         self.fail()
     }
 
-    /// Goes behind all further ids of a fingerprint; how many records they stand for.
+    /// Skips the other ids of a fingerprint and returns the number of their records.
     pub(crate) fn count_rest(&mut self, fingerprint: F) -> Result<u64> {
         let (mut records, mut ids) = (0u64, Vec::new());
         while self.has_more(fingerprint) {
@@ -71,7 +76,6 @@ impl<'a, F: Fingerprint> Groups<'a, F> {
         Ok(records)
     }
 
-    /// Whether there are more ids of the fingerprint.
     pub(crate) fn has_more(&mut self, fingerprint: F) -> bool {
         self.records.peek().is_some_and(|next| next.as_ref().is_ok_and(|record| record.fingerprint == fingerprint))
     }
@@ -85,7 +89,6 @@ impl<'a, F: Fingerprint> Groups<'a, F> {
     }
 }
 
-/// How many records some ids stand for.
 pub(crate) fn records_of(ids: &[Id]) -> u64 {
     let count = |id: &Id| if let Id::Count(count) = id { *count } else { 1 };
     ids.iter().map(count).fold(0, u64::saturating_add)

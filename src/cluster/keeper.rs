@@ -1,15 +1,15 @@
-//! Which record stands for a cluster.
+//! The record that stands for a cluster: its keeper.
 
 use crate::fingerprint::Id;
 use std::cmp::Ordering;
 use std::fmt;
 use std::sync::Arc;
 
-/// Tells how important a document is: the less, the more. None: nothing is known of it. It is asked about the id of every record at
-/// least once.
+/// The rank of a document by its id, the most important one first; `None` if it has no rank. Called at least once for
+/// every record.
 pub type Ranking = Arc<dyn Fn(&Id) -> Option<u64> + Send + Sync>;
 
-/// Which id stands for a cluster.
+/// Chooses the id that labels a cluster.
 #[derive(Clone, Default)]
 pub enum Keeper {
     /// The smallest.
@@ -17,7 +17,7 @@ pub enum Keeper {
     Smallest,
     /// The largest.
     Largest,
-    /// The one with the lowest rank; of several, and where none has one, the smallest.
+    /// The one with the lowest rank; of several, or if none has a rank, the smallest.
     Ranked(Ranking),
 }
 
@@ -32,7 +32,7 @@ impl fmt::Debug for Keeper {
 }
 
 impl Keeper {
-    /// Less: `a` rather than `b` is kept.
+    /// `Less` if `a` is kept rather than `b`.
     pub(crate) fn compare<T: Ord>(&self, a: &T, b: &T, id: impl Fn(&T) -> Id) -> Ordering {
         match self {
             Self::Smallest => a.cmp(b),
@@ -44,7 +44,7 @@ impl Keeper {
         }
     }
 
-    /// Asks about ids that are not compared, too.
+    /// Calls the ranking for ids that are not compared, too.
     pub(crate) fn ask(&self, ids: &[Id]) {
         if let Self::Ranked(rank) = self {
             for id in ids {
@@ -53,12 +53,10 @@ impl Keeper {
         }
     }
 
-    /// The best of some ids.
     pub(crate) fn best(&self, ids: &[Id]) -> Option<Id> {
         ids.iter().min_by(|a, b| self.compare(*a, *b, Clone::clone)).cloned()
     }
 
-    /// The better of two, of which there may be one only.
     pub(crate) fn better(&self, a: Option<Id>, b: Option<Id>) -> Option<Id> {
         match (a, b) {
             (Some(a), Some(b)) => Some(if self.compare(&b, &a, Clone::clone).is_lt() { b } else { a }),

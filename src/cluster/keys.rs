@@ -1,4 +1,4 @@
-//! Keys that stand for ids where ids are sorted.
+//! Fixed-size keys by which ids are sorted.
 
 use crate::cluster::labels::LabelRef;
 use crate::extsort::Item;
@@ -6,17 +6,16 @@ use crate::fingerprint::Fingerprint;
 use std::hash::{BuildHasher, RandomState};
 use xxhash_rust::xxh64::xxh64;
 
-/// Keys of a record and of its label, and the number of the line: equal ones are all kept.
+/// The keys of a record and of its label, and the number of the line, which keeps equal ones distinct.
 pub(crate) type Line<K> = (K, (K, u64));
 
-/// What stands for an id where ids are sorted.
 pub(crate) trait Key: Item {
     /// The lower bits of a number.
     fn of(number: u128) -> Self;
 }
 
 impl Key for u64 {
-    #[expect(clippy::cast_possible_truncation, reason = "what is more has wide keys")]
+    #[expect(clippy::cast_possible_truncation, reason = "longer names have wide keys")]
     fn of(number: u128) -> Self {
         number as u64
     }
@@ -28,9 +27,9 @@ impl Key for u128 {
     }
 }
 
-/// Makes keys: numbers and fingerprints of up to 128 bits as they are, and of all else a hash of 128 bits (XXH64 and SipHash, of which
-/// only the latter counts against whoever chooses ids for that) that cannot be foreseen: that two of 2^40 ids have the same one
-/// happens once in 2^49 runs.
+/// Makes keys: numbers and fingerprints of up to 128 bits as they are, and an unpredictable hash of 128 bits of all
+/// else (XXH64 and SipHash; only the latter resists an attacker who chooses ids). Two of 2^40 ids share a hash once in
+/// 2^49 runs.
 #[derive(Clone, Debug)]
 pub(crate) struct Keys {
     seed: u64,

@@ -1,4 +1,4 @@
-//! The labels of all clusters that have several fingerprints.
+//! The labels of the components.
 
 use crate::bitset::Bitset;
 use crate::cluster::keeper::Keeper;
@@ -8,13 +8,12 @@ use crate::extsort::{TextSorter, Workspace};
 use crate::fingerprint::{Fingerprint, Id, IdKind, IdRef, Record};
 use std::path::PathBuf;
 
-/// Stands for the place of a text that is not there.
+/// The offset of a missing text.
 const NONE: u64 = u64::MAX;
 
-/// Bytes that are written at once.
 const PIECE: usize = 1 << 20;
 
-/// What stands for a cluster: one of its ids or, where there are none, one of its fingerprints.
+/// The label of a cluster: one of its ids or, without ids, one of its fingerprints.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Label<F = u64> {
     /// An id.
@@ -23,19 +22,19 @@ pub enum Label<F = u64> {
     Fingerprint(F),
 }
 
-/// A label that is borrowed.
+/// A borrowed label.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum LabelRef<'a, F = u64> {
-    /// An id that is a number.
+    /// A number as id.
     Number(u64),
-    /// An id that is a text.
+    /// A text as id.
     Text(&'a str),
     /// A fingerprint.
     Fingerprint(F),
 }
 
 impl<'a, F: Fingerprint> LabelRef<'a, F> {
-    /// What labels call a record: its id or, where there are none, its fingerprint.
+    /// The label that names a record: its id or, without ids, its fingerprint.
     #[inline]
     pub(crate) fn of(fingerprint: F, id: IdRef<'a>) -> Self {
         match id {
@@ -45,7 +44,7 @@ impl<'a, F: Fingerprint> LabelRef<'a, F> {
         }
     }
 
-    /// The id of the record that is called so; a count that is not known is 0.
+    /// The id of the named record; 0 for its unknown count.
     pub(crate) fn id(self) -> Id {
         match self {
             Self::Number(number) => Id::Number(number),
@@ -54,7 +53,6 @@ impl<'a, F: Fingerprint> LabelRef<'a, F> {
         }
     }
 
-    /// The same of a record.
     pub(crate) fn of_record(record: &'a Record<F>) -> Self {
         Self::of(record.fingerprint, record.id.as_ref())
     }
@@ -70,7 +68,7 @@ impl<'a, F: Fingerprint> From<&'a Label<F>> for LabelRef<'a, F> {
     }
 }
 
-/// The label of each component, or of some.
+/// The label of each component, or of some of them.
 #[derive(Debug)]
 pub(crate) enum Labels<F> {
     Numbers(Vec<u64>),
@@ -78,17 +76,16 @@ pub(crate) enum Labels<F> {
     Texts(Texts),
 }
 
-/// Texts one behind the other in a temporary file, each behind its length in two bytes.
+/// Texts in a temporary file, each after its length in two bytes.
 #[derive(Debug)]
 pub(crate) struct Texts {
-    /// Where each begins; of those that have none, [`NONE`].
+    /// The offset of each component's text, or [`NONE`].
     offsets: Vec<u64>,
     file: Box<dyn ReadFile>,
     directory: PathBuf,
 }
 
 impl<F: Fingerprint> Labels<F> {
-    /// The label of a component.
     pub(crate) fn of(&self, component: usize) -> Result<Label<F>> {
         let missing = || Error::damaged("a cluster has no label");
         match self {
@@ -108,22 +105,20 @@ impl<F: Fingerprint> Labels<F> {
     }
 }
 
-/// Gathers the labels of components from those of their fingerprints.
 pub(crate) struct Gathering<'k, F: Fingerprint> {
     keeper: &'k Keeper,
     workspace: Workspace,
-    /// Which components have a label by now.
     known: Bitset,
     best: Best<F>,
-    /// The fingerprints of the records that stand for components, if they are wanted.
+    /// The fingerprint of each component's keeper, if wanted.
     keepers: Option<Vec<F>>,
 }
 
 enum Best<F: Fingerprint> {
     Numbers(Vec<u64>),
     Fingerprints(Vec<F>),
-    /// By component; each text behind its fingerprint in hexadecimal if those are wanted.
-    Texts(TextSorter<u64>),
+    /// By component; each text after its fingerprint if those are wanted.
+    Texts(Box<TextSorter<u64>>),
 }
 
 impl<'k, F: Fingerprint> Gathering<'k, F> {
@@ -137,13 +132,12 @@ impl<'k, F: Fingerprint> Gathering<'k, F> {
         let best = match kind {
             IdKind::Number => Best::Numbers(vec![0; components]),
             IdKind::None => Best::Fingerprints(vec![F::default(); components]),
-            IdKind::Text => Best::Texts(TextSorter::new(&workspace, workspace.memory)),
+            IdKind::Text => Best::Texts(Box::new(TextSorter::new(&workspace, workspace.memory))),
         };
         let keepers = wants_keepers.then(|| vec![F::default(); components]);
         Self { keeper, workspace, known: Bitset::new(components), best, keepers }
     }
 
-    /// Takes the best id of one of a component's fingerprints.
     pub(crate) fn add(&mut self, component: usize, fingerprint: F, id: &Id) -> Result<()> {
         let known = !self.known.insert(component);
         let mut keep = |fingerprint: F| {
@@ -169,43 +163,30 @@ impl<'k, F: Fingerprint> Gathering<'k, F> {
                 }
             }
             Best::Texts(sorter) => {
-                let text = id.text().unwrap_or_default();
+                let mut text = Vec::new();
                 if self.keepers.is_some() {
-                    sorter.push(component as u64, &format!("{}{text}", digits(fingerprint)))?;
-                } else {
-                    sorter.push(component as u64, text)?;
+                    (0..F::WORDS).for_each(|number| text.extend(fingerprint.word(number).to_be_bytes()));
                 }
+                text.extend_from_slice(id.text().unwrap_or_default().as_bytes());
+                sorter.push(component as u64, &text)?;
             }
         }
         Ok(())
     }
 
-    /// The labels, and the fingerprints of the records that they are of.
     pub(crate) fn finish(mut self) -> Result<(Labels<F>, Option<Vec<F>>)> {
         let labels = match self.best {
             Best::Numbers(all) => Labels::Numbers(all),
             Best::Fingerprints(all) => Labels::Fingerprints(all),
             Best::Texts(sorter) => {
-                Labels::Texts(texts(sorter, self.keeper, self.keepers.as_deref_mut(), &self.workspace)?)
+                Labels::Texts(texts(*sorter, self.keeper, self.keepers.as_deref_mut(), &self.workspace)?)
             }
         };
         Ok((labels, self.keepers))
     }
 }
 
-/// A fingerprint as hexadecimal digits.
-fn digits<F: Fingerprint>(fingerprint: F) -> String {
-    (0..F::WORDS).map(|number| format!("{:016x}", fingerprint.word(number))).collect()
-}
-
-/// The fingerprint that [`digits`] made these of.
-fn of_digits<F: Fingerprint>(digits: &[u8]) -> F {
-    let (words, _) = digits.as_chunks::<16>();
-    let word = |digits: &[u8; 16]| u64::from_str_radix(std::str::from_utf8(digits).ok()?, 16).ok();
-    F::from_words(|number| words.get(number).and_then(word).unwrap_or(0))
-}
-
-/// Writes the best text of each component, and its fingerprint to `keepers`.
+/// Writes the best text of each component to a temporary file, and its fingerprint to `keepers`.
 fn texts<F: Fingerprint>(
     sorter: TextSorter<u64>,
     keeper: &Keeper,
@@ -215,7 +196,7 @@ fn texts<F: Fingerprint>(
     let failed = |error| Error::temporary("cannot write temporary data to", &workspace.directory, error);
     let mut file = workspace.env.scratch(&workspace.directory).map_err(failed)?;
     let (mut offsets, mut piece, mut written) = (Vec::new(), Vec::new(), 0u64);
-    let prefix = if keepers.is_some() { 2 * F::BYTES } else { 0 };
+    let prefix = if keepers.is_some() { F::BYTES } else { 0 };
     let mut keepers = keepers.into_iter().flatten();
     let mut write = |component: u64, (fingerprint, id): (F, Id), end: bool| -> Result<()> {
         offsets.resize(usize::try_from(component).unwrap_or(usize::MAX), NONE);
@@ -235,7 +216,8 @@ fn texts<F: Fingerprint>(
     for chunk in sorter.finish()?.chunks(workspace.memory) {
         for (component, text) in chunk?.records() {
             let (head, text) = text.split_at_checked(prefix).unwrap_or_default();
-            let fingerprint = of_digits(head);
+            let (words, _) = head.as_chunks();
+            let fingerprint = F::from_words(|number| words.get(number).map_or(0, |&word| u64::from_be_bytes(word)));
             let id = Id::Text(String::from_utf8_lossy(text).as_ref().into());
             best = match best.take() {
                 Some((same, kept)) if same == component => {
@@ -252,21 +234,4 @@ fn texts<F: Fingerprint>(
     best.map(|(component, kept)| write(component, kept, true)).transpose()?;
     let file = file.into_reader().map_err(failed)?;
     Ok(Texts { offsets, file, directory: workspace.directory.clone() })
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::fingerprint::U256;
-
-    #[test]
-    fn fingerprints_as_digits() {
-        for word in [0, 1, 0xfedc_ba98_7654_3210, u64::MAX] {
-            assert_eq!(of_digits::<u64>(digits(word).as_bytes()), word);
-            let wide = u128::from(word) << 64 | 7;
-            assert_eq!(of_digits::<u128>(digits(wide).as_bytes()), wide);
-            let widest = U256([word, 1, !word, 0]);
-            assert_eq!(of_digits::<U256>(digits(widest).as_bytes()), widest);
-        }
-    }
 }

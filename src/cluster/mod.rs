@@ -1,31 +1,42 @@
-//! Connected components: fingerprints that are linked by pairs, directly or by others in between.
+//! Connected components of a store's records, and a label for each.
 //!
-//! Fingerprints are known by numbers ([`Numbers`]). All threads unite those of a pair ([`UnionFind`]); in the end each one
-//! has the number of its component ([`Components`]). Memory: four bytes a fingerprint.
+//! [`Clusters`] has the snapshot and the parameters. [`Clusters::find`] (`find_clusters.rs`) numbers all fingerprints
+//! by their ranks in the segments (`numbers.rs`), unites the numbers of each near pair on all threads of a crew
+//! (`union_find.rs`), and flattens the sets to components (`components.rs`): four bytes a fingerprint. Pairs come from
+//! a join or, for a few fingerprints, from one pass over all (`few_pairs.rs`). [`Clustering`] (`clustering.rs`) reads
+//! all ids once, lets the [`Keeper`] choose the label of each component (`labels.rs`), and returns records with their
+//! labels in the order of the store (`groups.rs`), or a [`ClusterReport`].
+//!
+//! [`Clusters::find_from`] continues from [`Previous`] labels. `match_by_place.rs` matches them with the records by
+//! their places, while a thread reads the records; `earlier_clusters.rs` and `match_by_id.rs` match the others by their
+//! ids, both sorted (`keys.rs`, `cursor.rs`). Only records without a certain label are searched again.
+//! [`Clusters::find_changes`] returns just the labels that changed (`changes.rs`), by the order in which labels and
+//! records came (`label_order.rs`, `unary_counts.rs`).
+//!
+//! Guaranteed: the clusters and labels do not depend on threads, memory, or earlier labels; the memory is bounded by
+//! [`Clusters::with_memory`]. Temporary files have no names and no specified format.
 
 mod changes;
 mod clustering;
 mod clusters;
 mod components;
-mod counts;
-mod few;
-mod find;
+mod cursor;
+mod earlier_clusters;
+mod few_pairs;
+mod find_clusters;
 mod groups;
 mod keeper;
 mod keys;
-mod known;
-mod labelled;
+mod label_order;
 mod labels;
-mod matching;
+mod match_by_id;
+mod match_by_place;
 mod names;
 mod numbers;
-mod order;
 mod previous;
 mod report;
-mod shares;
-mod sorted;
+mod unary_counts;
 mod union_find;
-mod united;
 
 pub use changes::{ClusterChange, ClusterChanges, ClusterUpdate};
 pub use clustering::{Clustered, ClusteredIter, Clustering, LeftOut};

@@ -1,19 +1,17 @@
-//! What labels call records.
+//! The names of records: their ids or, without ids, their fingerprints.
 
 use crate::cluster::labels::LabelRef;
 use crate::fingerprint::{Fingerprint, IdKind};
 
-/// The names of some records: their ids or, where there are none, fingerprints.
 #[derive(Debug)]
 pub(crate) enum Names<F> {
     Numbers(Vec<u64>),
-    /// Texts one behind the other, and where each ends.
+    /// All texts, and the end of each.
     Texts(String, Vec<usize>),
     Fingerprints(Vec<F>),
 }
 
 impl<F: Fingerprint> Names<F> {
-    /// None, with room for so many, and so many bytes of texts.
     pub(crate) fn new(kind: IdKind, count: usize, bytes: usize) -> Self {
         match kind {
             IdKind::Number => Self::Numbers(Vec::with_capacity(count)),
@@ -22,7 +20,6 @@ impl<F: Fingerprint> Names<F> {
         }
     }
 
-    /// Bytes of memory, about.
     pub(crate) fn bytes(&self) -> usize {
         match self {
             Self::Numbers(all) => size_of_val(&all[..]),
@@ -31,7 +28,6 @@ impl<F: Fingerprint> Names<F> {
         }
     }
 
-    /// Adds the name of a record.
     #[inline]
     pub(crate) fn push(&mut self, name: LabelRef<'_, F>) {
         match (self, name) {
@@ -46,7 +42,6 @@ impl<F: Fingerprint> Names<F> {
         }
     }
 
-    /// The name of the record that was added after so many others.
     #[inline]
     pub(crate) fn get(&self, at: usize) -> Option<LabelRef<'_, F>> {
         match self {
@@ -59,7 +54,6 @@ impl<F: Fingerprint> Names<F> {
         }
     }
 
-    /// All names.
     pub(crate) fn iter(&self) -> impl Iterator<Item = LabelRef<'_, F>> {
         (0..).map_while(|at| self.get(at))
     }

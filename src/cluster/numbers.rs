@@ -7,11 +7,11 @@ use crate::segment::{Directory, Ranks, Scratch, Segment, fingerprints_of};
 use rayon::prelude::*;
 use std::sync::Arc;
 
-/// Bytes of the directory for each fingerprint, at most.
+/// Most bytes of the directory a fingerprint.
 const DIRECTORY: u64 = 8;
 
-/// Numbers the fingerprints of some segments: by rank, one segment behind the other. One that several have goes by the
-/// number that it has in the first of them.
+/// Numbers the fingerprints of segments: by rank, one segment after the other. A fingerprint in several segments has
+/// the number of the first.
 #[derive(Debug)]
 pub(crate) struct Numbers<F> {
     segments: Vec<Numbered<F>>,
@@ -20,14 +20,13 @@ pub(crate) struct Numbers<F> {
 #[derive(Debug)]
 struct Numbered<F> {
     segment: Arc<Segment>,
-    /// The number of its first fingerprint.
     first: u32,
-    /// All fingerprints, if there is memory for them: looking a few places up is faster than decoding a block.
+    /// All fingerprints, if there is memory for them: a lookup in them is faster than decoding a block.
     all: Option<(Array<F>, Directory)>,
 }
 
 impl<F: Fingerprint> Numbers<F> {
-    /// How many numbers these segments take.
+    /// Number of fingerprints of the segments.
     ///
     /// # Errors
     /// `Unsupported` if they do not fit 32 bits.
@@ -39,7 +38,7 @@ impl<F: Fingerprint> Numbers<F> {
         })
     }
 
-    /// Numbers the fingerprints of segments, with at most so many bytes of memory to find them faster.
+    /// Takes at most `memory` bytes to look fingerprints up faster.
     ///
     /// # Errors
     /// Those of [`Numbers::count_of`], and of reading.
@@ -57,18 +56,16 @@ impl<F: Fingerprint> Numbers<F> {
         Ok(Self { segments: numbered })
     }
 
-    /// Bytes of memory that are taken to be faster.
     pub(crate) fn bytes(&self) -> u64 {
         let kept = self.segments.iter().filter_map(|one| one.all.as_ref());
         kept.map(|(all, _)| all.as_slice().len() as u64 * (F::BYTES as u64 + DIRECTORY)).sum()
     }
 
-    /// Gives back the memory that makes [`Numbers::of`] faster.
     pub(crate) fn release(&mut self) {
         self.segments.iter_mut().for_each(|one| one.all = None);
     }
 
-    /// For numbers of fingerprints that come in ascending order.
+    /// Looks up fingerprints that come in ascending order.
     ///
     /// # Errors
     /// `Damaged` if a segment has no table.
@@ -77,8 +74,6 @@ impl<F: Fingerprint> Numbers<F> {
         Ok(Ascending { segments: &self.segments, ranks: ranks.collect::<Result<_>>()? })
     }
 
-    /// The number of a fingerprint.
-    ///
     /// # Errors
     /// `Damaged` if no segment has it; `Io`.
     pub(crate) fn of(&self, fingerprint: F, scratch: &mut Scratch) -> Result<u32> {
@@ -95,7 +90,6 @@ impl<F: Fingerprint> Numbers<F> {
     }
 }
 
-/// Numbers of ascending fingerprints.
 #[derive(Debug)]
 pub(crate) struct Ascending<'a, F> {
     segments: &'a [Numbered<F>],
@@ -103,9 +97,6 @@ pub(crate) struct Ascending<'a, F> {
 }
 
 impl<F: Fingerprint> Ascending<'_, F> {
-    /// The number of a fingerprint.
-    ///
-    /// # Errors
     /// As [`Numbers::of`].
     pub(crate) fn of(&mut self, fingerprint: F) -> Result<u32> {
         for (one, ranks) in self.segments.iter().zip(&mut self.ranks) {
@@ -122,27 +113,24 @@ fn missing() -> Error {
     Error::damaged("a fingerprint was there and is not found again")
 }
 
-/// Fingerprints that are looked at one after another, where several begin with the same word.
+/// Fingerprints with the same first word that are searched linearly.
 const NEAR: usize = 8;
 
-/// The rank of a fingerprint among ascending ones.
 fn rank_in<F: Fingerprint>(all: &[F], directory: &Directory, fingerprint: F) -> Option<u64> {
     let head = fingerprint.word(0);
     let from = directory.lower_bound(all, directory.slot(head), head);
-    // Of wide ones several, or very many, may begin with the same word.
+    // Many wide fingerprints may begin with the same word.
     let behind = all.get(from..)?;
     let near = behind.iter().take(NEAR).position(|one| *one >= fingerprint);
     let at = near.unwrap_or_else(|| behind.partition_point(|one| *one < fingerprint));
     behind.get(at).filter(|one| **one == fingerprint).map(|_| (from + at) as u64)
 }
 
-/// The fingerprints of a segment, ascending.
 fn all<F: Fingerprint>(segment: &Segment) -> Result<(Array<F>, Directory)> {
     let table = segment.first_table()?;
     let count = usize::try_from(table.index().fingerprints()).unwrap_or(usize::MAX);
     let mut all = Array::new(count).ok_or_else(|| {
-        Error::new(ErrorKind::Io, "there is not enough memory for the fingerprints")
-            .with_remedy("allow less, with --memory")
+        Error::new(ErrorKind::Io, "there is not enough memory for the fingerprints").with_remedy("allow less memory")
     })?;
     let mut rest = all.as_mut_slice();
     let blocks = table.index().len();

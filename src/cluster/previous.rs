@@ -1,21 +1,21 @@
-//! Labels that records have had, on their way to being clusters again.
+//! Labels of an earlier clustering, as the caller passes them in.
 
 use crate::cluster::clusters::Clusters;
+use crate::cluster::earlier_clusters::{self, Known};
 use crate::cluster::keys::Keys;
-use crate::cluster::known::{self, Told};
 use crate::cluster::labels::LabelRef;
-use crate::cluster::matching::Matching;
+use crate::cluster::match_by_place::Matching;
 use crate::cluster::union_find::UnionFind;
 use crate::error::Result;
 use crate::fingerprint::{Fingerprint, IdKind};
 use crate::join::Progress;
 use std::fmt;
 
-/// Labels of an earlier clustering: of each record the label of its cluster. Made by [`Clusters::previous`].
+/// Labels of an earlier clustering: for each record the label of its cluster. Made by [`Clusters::previous`].
 ///
-/// They may come in any order, but for those of records that share an id, which keep theirs; in the order of the store, as a
-/// clustering gives them, they take a fraction of the time. All of a clustering have to come, also of records that are gone since:
-/// they tell which clusters have lost one. What does not fit its memory goes to a temporary file.
+/// They may come in any order, except that records which share an id keep their order. In the order of the store, as a
+/// clustering returns them, they take a fraction of the time. All labels of a clustering have to come, also of records
+/// that are gone: they show that a cluster has lost a record. Labels beyond the memory go to a temporary file.
 pub struct Previous<F: Fingerprint = u64> {
     labels: Labels<F>,
     keys: Keys,
@@ -29,7 +29,7 @@ impl<F: Fingerprint> fmt::Debug for Previous<F> {
     }
 }
 
-/// Records between two looks at whether the work is to stop.
+/// Records between two checks whether to stop.
 const CHECKED: u64 = 1 << 16;
 
 enum Labels<F: Fingerprint> {
@@ -38,7 +38,6 @@ enum Labels<F: Fingerprint> {
 }
 
 impl<F: Fingerprint> Previous<F> {
-    /// For these records, within so many bytes of memory.
     pub(crate) fn new(clusters: &Clusters<F>, memory: u64) -> Result<Self> {
         let narrow = match clusters.parameters.ids() {
             IdKind::Number => true,
@@ -54,11 +53,11 @@ impl<F: Fingerprint> Previous<F> {
         Ok(Self { labels, keys, count: 0, progress: clusters.progress() })
     }
 
-    /// Takes a record and the label of its cluster: ids or, where there are none, fingerprints.
+    /// Takes a record and the label of its cluster: ids or, without ids, fingerprints.
     ///
     /// # Errors
-    /// `Io` if it cannot be written to the temporary file; `Damaged` or `Io` from reading the store; `Stopped` if the work was told to
-    /// stop.
+    /// `Io` if it cannot be written to the temporary file; `Damaged` or `Io` from reading the store; `Stopped` if the
+    /// work was told to stop.
     pub fn push<'a>(&mut self, record: impl Into<LabelRef<'a, F>>, cluster: impl Into<LabelRef<'a, F>>) -> Result<()> {
         let (record, cluster) = (record.into(), cluster.into());
         let line = self.count;
@@ -72,17 +71,17 @@ impl<F: Fingerprint> Previous<F> {
         }
     }
 
-    /// Unites the sets of records that are still in one cluster; walks within so many bytes of memory.
-    pub(crate) fn unite(self, sets: &UnionFind, memory: u64) -> Result<Told<F>> {
+    /// Unites the sets of records that are still in one cluster; walks within `memory` bytes.
+    pub(crate) fn unite(self, sets: &UnionFind, memory: u64) -> Result<Known<F>> {
         let (keys, count, progress) = (&self.keys, sets.count(), &self.progress);
         match self.labels {
             Labels::Narrow(mut matching) => {
                 matching.end(keys)?;
-                known::unite(matching, sets, count, memory, progress)
+                earlier_clusters::unite(matching, sets, count, memory, progress)
             }
             Labels::Wide(mut matching) => {
                 matching.end(keys)?;
-                known::unite(matching, sets, count, memory, progress)
+                earlier_clusters::unite(matching, sets, count, memory, progress)
             }
         }
     }

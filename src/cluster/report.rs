@@ -1,10 +1,10 @@
-//! What clusters look like: how large they are, and how far their ends are apart.
+//! A report of clusters: their sizes, and the distances within the largest.
 
 use crate::cluster::clustering::Clustering;
-use crate::cluster::groups::Groups;
+use crate::cluster::groups::{Groups, shares};
 use crate::cluster::labels::Label;
-use crate::cluster::shares::shares;
 use crate::error::Result;
+use crate::extsort::Sample;
 use crate::fingerprint::Fingerprint;
 use crate::join::{Output, ordered};
 use crate::version::Share;
@@ -12,20 +12,20 @@ use rayon::prelude::*;
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 
-/// Fingerprints of a cluster of which every two are compared; of larger clusters so many are looked at.
+/// Most fingerprints of a cluster that are compared in pairs; larger clusters are sampled.
 const COMPARED: usize = 1 << 14;
 
-/// What clusters look like.
+/// Sizes and distances of clusters.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ClusterReport<F = u64> {
     /// Records of all clusters.
     pub records: u64,
-    /// Clusters, those of one record too.
+    /// Clusters, including those of one record.
     pub clusters: u64,
-    /// Records that are farther from the one that stands for their cluster than the distance at which records are linked. Counted
-    /// after [`crate::cluster::clusters::Clusters::with_keepers`] only.
+    /// Records that are farther from the keeper of their cluster than the distance at which records are linked. Counted
+    /// only after [`crate::cluster::clusters::Clusters::with_keepers`].
     pub far_records: u64,
-    /// How many there are of each size, by powers of two; those of one and of two records by themselves.
+    /// Clusters by size: 1, 2, 3 to 4, 5 to 8 records and so on.
     pub sizes: Vec<SizeClass>,
     /// The largest ones, largest first.
     pub largest: Vec<LargeCluster<F>>,
@@ -44,10 +44,10 @@ pub struct SizeClass {
     pub records: u64,
 }
 
-/// A large cluster. In one that was chained together, many pairs are beyond the distance at which records are linked.
+/// A large cluster. If it is a chain, many pairs are beyond the distance at which records are linked.
 #[derive(Clone, Debug, PartialEq)]
 pub struct LargeCluster<F = u64> {
-    /// What stands for it.
+    /// Its label.
     pub label: Label<F>,
     /// Its records.
     pub records: u64,
@@ -57,23 +57,23 @@ pub struct LargeCluster<F = u64> {
     pub diameter: u32,
     /// The share of its pairs of records that are farther apart than the distance, 0 to 1.
     pub far_pairs: f64,
-    /// Whether diameter and share are those of some of its fingerprints only, as it has very many.
+    /// Whether diameter and share are of a sample of its fingerprints, as it has very many.
     pub sampled: bool,
 }
 
-/// One cluster, on the way to the list of the largest: by size, then by place.
+/// A component, or a fingerprint without a component.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Place<F> {
     Component(usize),
     Alone(F),
 }
 
-/// What threads tell of clusters of one fingerprint: sizes and how often; the largest. And how many records of the others are far.
-type Told<F> = (BTreeMap<u64, u64>, Vec<(u64, F)>, u64);
+/// Of clusters of one fingerprint, the number of each size and the largest; of the others, the number of far records.
+type Counted<F> = (BTreeMap<u64, u64>, Vec<(u64, F)>, u64);
 
 impl<F: Fingerprint> Clustering<F> {
-    /// What the clusters look like, with the largest `count`. Records have to have been counted
-    /// ([`crate::cluster::clusters::Clusters::with_sizes`]).
+    /// Reports sizes and distances, with the `count` largest clusters. Needs
+    /// [`crate::cluster::clusters::Clusters::with_sizes`].
     ///
     /// # Errors
     /// `Damaged` or `Io` from reading.
@@ -86,15 +86,15 @@ impl<F: Fingerprint> Clustering<F> {
         largest.extend(alone.into_iter().map(|(size, fingerprint)| (size, Place::Alone(fingerprint))));
         largest.sort_unstable_by(|a, b| b.0.cmp(&a.0).then_with(|| a.1.cmp(&b.1)));
         largest.truncate(count);
-        let largest = self.looked_at(&largest)?;
+        let largest = self.measured(&largest)?;
         let records =
             by_size.iter().map(|(size, clusters)| size.saturating_mul(*clusters)).fold(0, u64::saturating_add);
         let (clusters, sizes) = (by_size.values().sum(), classes(&by_size));
         Ok(ClusterReport { records, clusters, far_records, sizes, largest })
     }
 
-    /// Of clusters of one fingerprint: how many there are of each size, and the `count` largest. Of the others, the far records.
-    fn alone(&self, count: usize) -> Result<Told<F>> {
+    /// Keeps the `count` largest clusters.
+    fn alone(&self, count: usize) -> Result<Counted<F>> {
         let work = |(): &mut (), share: Share, output: &Output<_>| {
             let mut groups = Groups::new(&self.segments, &self.numbers, &self.components, share)?;
             let (mut by_size, mut largest, mut far) = (BTreeMap::<u64, u64>::new(), Vec::new(), 0u64);
@@ -110,7 +110,7 @@ impl<F: Fingerprint> Clustering<F> {
             output.send((by_size, keep_largest(largest, count), far))
         };
         let (mut by_size, mut largest, mut far) = (BTreeMap::new(), Vec::new(), 0u64);
-        let mut take = |(sizes, mut some, more): Told<F>| {
+        let mut take = |(sizes, mut some, more): Counted<F>| {
             far = far.saturating_add(more);
             sizes.into_iter().for_each(|(size, clusters)| *by_size.entry(size).or_default() += clusters);
             largest.append(&mut some);
@@ -121,8 +121,7 @@ impl<F: Fingerprint> Clustering<F> {
         Ok((by_size, largest, far))
     }
 
-    /// Has a closer look at some clusters.
-    fn looked_at(&self, clusters: &[(u64, Place<F>)]) -> Result<Vec<LargeCluster<F>>> {
+    fn measured(&self, clusters: &[(u64, Place<F>)]) -> Result<Vec<LargeCluster<F>>> {
         let wanted: BTreeMap<usize, usize> = clusters
             .iter()
             .enumerate()
@@ -141,29 +140,34 @@ impl<F: Fingerprint> Clustering<F> {
             }
             output.send(members)
         };
-        let mut members: Vec<Sample<F>> = clusters.iter().map(|_| Sample::default()).collect();
+        let mut members: Vec<_> = clusters.iter().map(|_| (Sample::new(COMPARED), 0u64)).collect();
         if !wanted.is_empty() {
             let mut take = |some: Members<F>| {
                 for (number, fingerprint, records) in some {
-                    members.iter_mut().skip(number).take(1).for_each(|sample| sample.add(fingerprint, records));
+                    if let Some((sample, count)) = members.get_mut(number) {
+                        sample.push((fingerprint, records));
+                        *count += 1;
+                    }
                 }
                 Ok(ControlFlow::Continue(()))
             };
             let _ = ordered(&*self.executor.crew()?, shares(&self.segments)?, || (), work, &mut take)?;
         }
-        let looked_at = clusters.iter().zip(members).map(|((records, place), mut sample)| {
+        let measured = clusters.iter().zip(members).map(|((records, place), (mut sample, mut fingerprints))| {
             let label = match *place {
                 Place::Component(component) => self.label(F::default(), Some(component), &[], false)?.0,
                 Place::Alone(fingerprint) => {
-                    sample.add(fingerprint, *records);
+                    sample.push((fingerprint, *records));
+                    fingerprints += 1;
                     self.label(fingerprint, None, &[], true)?.0
                 }
             };
-            let (diameter, far_pairs) = self.executor.run(|| Ok(sample.spread(self.k)))?;
-            let (fingerprints, sampled) = (sample.seen, sample.step > 1);
+            let sample = sample.finish();
+            let (diameter, far_pairs) = self.executor.run(|| Ok(spread(&sample, self.k)))?;
+            let sampled = fingerprints > sample.len() as u64;
             Ok(LargeCluster { label, records: *records, fingerprints, diameter, far_pairs, sampled })
         });
-        looked_at.collect()
+        measured.collect()
     }
 }
 
@@ -173,7 +177,6 @@ fn keep_largest<F: Fingerprint>(mut all: Vec<(u64, F)>, count: usize) -> Vec<(u6
     all
 }
 
-/// Sizes by powers of two.
 fn classes(by_size: &BTreeMap<u64, u64>) -> Vec<SizeClass> {
     let mut classes: BTreeMap<u64, SizeClass> = BTreeMap::new();
     for (&size, &clusters) in by_size {
@@ -187,54 +190,23 @@ fn classes(by_size: &BTreeMap<u64, u64>) -> Vec<SizeClass> {
     classes.into_values().collect()
 }
 
-/// Some fingerprints of a cluster, with their records: all, or every second, fourth...
-#[derive(Debug)]
-struct Sample<F> {
-    members: Vec<(F, u64)>,
-    step: u64,
-    seen: u64,
-}
-
-impl<F> Default for Sample<F> {
-    fn default() -> Self {
-        Self { members: Vec::new(), step: 1, seen: 0 }
-    }
-}
-
-impl<F: Fingerprint> Sample<F> {
-    fn add(&mut self, fingerprint: F, records: u64) {
-        if self.seen.is_multiple_of(self.step) {
-            self.members.push((fingerprint, records));
+/// The diameter of fingerprints with their numbers of records, and the share of pairs of records beyond distance `k`.
+#[expect(clippy::cast_precision_loss, reason = "a share")]
+fn spread<F: Fingerprint>(members: &[(F, u64)], k: u32) -> (u32, f64) {
+    let rows = members.par_iter().enumerate().map(|(number, &(one, records))| {
+        let (mut diameter, mut far) = (0, 0.0);
+        for &(other, others) in members.get(number + 1..).unwrap_or_default() {
+            let distance = one.distance(other);
+            diameter = diameter.max(distance);
+            far += if distance > k { records as f64 * others as f64 } else { 0.0 };
         }
-        self.seen += 1;
-        if self.members.len() > COMPARED {
-            let mut number = 0;
-            self.members.retain(|_| {
-                number += 1;
-                number % 2 == 1
-            });
-            self.step *= 2;
-        }
-    }
-
-    /// The diameter, and the share of pairs of records beyond distance `k`.
-    #[expect(clippy::cast_precision_loss, reason = "a share")]
-    fn spread(&self, k: u32) -> (u32, f64) {
-        let rows = self.members.par_iter().enumerate().map(|(number, &(one, records))| {
-            let (mut diameter, mut far) = (0, 0.0);
-            for &(other, others) in self.members.get(number + 1..).unwrap_or_default() {
-                let distance = one.distance(other);
-                diameter = diameter.max(distance);
-                far += if distance > k { records as f64 * others as f64 } else { 0.0 };
-            }
-            (diameter, far)
-        });
-        // The sums are of whole numbers: their order tells only beyond the fifteenth digit.
-        let rows: Vec<(u32, f64)> = rows.collect();
-        let far: f64 = rows.iter().map(|&(_, far)| far).sum();
-        let records: f64 = self.members.iter().map(|&(_, records)| records as f64).sum();
-        let pairs = records * (records - 1.0) / 2.0;
-        let diameter = rows.iter().map(|&(diameter, _)| diameter).max().unwrap_or(0);
-        (diameter, if pairs > 0.0 { far / pairs } else { 0.0 })
-    }
+        (diameter, far)
+    });
+    // Sums of whole numbers: their order matters only beyond the fifteenth digit.
+    let rows: Vec<(u32, f64)> = rows.collect();
+    let far: f64 = rows.iter().map(|&(_, far)| far).sum();
+    let records: f64 = members.iter().map(|&(_, records)| records as f64).sum();
+    let pairs = records * (records - 1.0) / 2.0;
+    let diameter = rows.iter().map(|&(diameter, _)| diameter).max().unwrap_or(0);
+    (diameter, if pairs > 0.0 { far / pairs } else { 0.0 })
 }

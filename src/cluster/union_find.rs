@@ -1,44 +1,38 @@
-//! Sets that are united by many threads at once, without locks.
+//! Sets that threads unite without locks.
 //!
-//! Every element points to another one of its set, the root to itself. An element points to smaller numbers only, so
-//! there are no circles whatever happens at the same time, and the root is the least number of a set in whatever order
-//! sets were united. Paths are halved on the way (Tarjan and van Leeuwen, "Worst-case analysis of set union algorithms",
-//! 1984); that linking with one compare-and-swap is right was shown by Anderson and Woll, "Wait-free parallel algorithms
-//! for the union-find problem", 1991.
+//! Every element points to another one of its set, the root to itself. An element points only to smaller numbers, so
+//! there are no cycles, and the root is the least number of a set in any order of unions. Lookups halve the paths
+//! (Tarjan and van Leeuwen, "Worst-case analysis of set union algorithms", 1984). Anderson and Woll, "Wait-free
+//! parallel algorithms for the union-find problem", 1991, prove that linking by one compare-and-swap is correct.
 
 use std::sync::atomic::AtomicU32;
 use std::sync::atomic::Ordering::Relaxed;
 
-/// Disjoint sets of the numbers from 0 on.
 #[derive(Debug)]
 pub(crate) struct UnionFind {
     parents: Vec<AtomicU32>,
 }
 
 impl UnionFind {
-    /// So many numbers, each a set of its own.
     pub(crate) fn new(count: u32) -> Self {
         Self { parents: (0..count).map(AtomicU32::new).collect() }
     }
 
-    /// Sets as [`UnionFind::parents`] has told them; none if those are no sets.
+    /// The sets with these [`UnionFind::parents`]; `None` if a parent is greater than its number.
     pub(crate) fn restore(parents: Vec<u32>) -> Option<Self> {
         let sound = (0u32..).zip(&parents).all(|(number, &parent)| parent <= number);
         sound.then(|| Self { parents: parents.into_iter().map(AtomicU32::new).collect() })
     }
 
-    /// How many numbers there are.
     pub(crate) fn count(&self) -> u32 {
-        // No more were made.
         u32::try_from(self.parents.len()).unwrap_or(u32::MAX)
     }
 
-    /// For each number one of its set that is not greater, while nobody unites any.
+    /// For each number a member of its set that is not greater, while no thread unites sets.
     pub(crate) fn parents(&self) -> impl Iterator<Item = u32> {
         self.parents.iter().map(|parent| parent.load(Relaxed))
     }
 
-    /// Makes one set of those of two numbers.
     pub(crate) fn unite(&self, mut a: u32, mut b: u32) {
         loop {
             (a, b) = (self.root(a), self.root(b));
@@ -46,7 +40,7 @@ impl UnionFind {
                 return;
             }
             let (low, high) = (a.min(b), a.max(b));
-            // Fails if somebody else was faster: it is no root any more.
+            // Fails if another thread was faster: `high` is no root any more.
             if self.parent(high).is_none_or(|parent| parent.compare_exchange(high, low, Relaxed, Relaxed).is_ok()) {
                 return;
             }
@@ -64,14 +58,14 @@ impl UnionFind {
             if next == above {
                 return above;
             }
-            // Whoever else has changed it has brought it nearer to the root as well.
+            // If it fails, another thread has moved it nearer to the root.
             let _ = parent.compare_exchange(above, next, Relaxed, Relaxed);
             of = next;
         }
         of
     }
 
-    /// For each number one of its set that is not greater, and itself for the least one of a set.
+    /// As [`UnionFind::parents`].
     pub(super) fn into_parents(self) -> Vec<u32> {
         self.parents.into_iter().map(AtomicU32::into_inner).collect()
     }
@@ -84,7 +78,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn unites_as_one_would_by_hand(count in 1u32..200, links in prop::collection::vec((0u32..200, 0u32..200), 0..300)) {
+        fn sets_are_those_of_repeated_minima(count in 1u32..200, links in prop::collection::vec((0u32..200, 0u32..200), 0..300)) {
             let links: Vec<_> = links.into_iter().map(|(a, b)| (a % count, b % count)).collect();
             let sets = UnionFind::new(count);
             std::thread::scope(|scope| {

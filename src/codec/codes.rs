@@ -1,17 +1,14 @@
-//! The Huffman codes of one table, shared by all its blocks.
-
 use super::XOR_SYMBOLS;
 use super::flips::FlipsCode;
 use super::huffman::Code;
-use crate::codec::choice::Codec;
+use crate::codec::kind::Codec;
 use crate::error::{Error, Result};
 
-/// The codes that a table's codec needs.
 #[derive(Clone, Debug)]
 pub(crate) enum Codes {
     /// Symbol: position of the topmost differing bit.
     Xor(Code),
-    /// The code of flips blocks; gap blocks need none.
+    /// The code of flips blocks; gap blocks need no code.
     Adaptive {
         /// `None` if no block of the table is of that kind.
         flips: Option<FlipsCode>,
@@ -19,7 +16,6 @@ pub(crate) enum Codes {
 }
 
 impl Codes {
-    /// The codec that these codes belong to.
     pub(crate) fn codec(&self) -> Codec {
         match self {
             Self::Xor(_) => Codec::Xor,
@@ -27,7 +23,6 @@ impl Codes {
         }
     }
 
-    /// Bytes of memory of the decoding tables.
     pub(crate) fn resident_bytes(&self) -> u64 {
         match self {
             Self::Xor(code) => code.resident_bytes(),
@@ -35,7 +30,7 @@ impl Codes {
         }
     }
 
-    /// What the code is called and how long the word of each of its symbols is; `None` if the table has no code.
+    /// The code's name and the length of each symbol's code word; `None` if the table has no code.
     pub(crate) fn word_lengths(&self) -> Option<(&'static str, Vec<u8>)> {
         match self {
             Self::Xor(code) => Some(("positions", code.lengths().to_vec())),
@@ -43,10 +38,7 @@ impl Codes {
         }
     }
 
-    /// The code of xor blocks with these lengths.
-    ///
-    /// # Errors
-    /// `Damaged` if it is not legal, or a symbol has no code.
+    /// The code of xor blocks with these lengths; `Damaged` if it is not legal, or a symbol has no code.
     pub(crate) fn xor_from_lengths(lengths: &[u8]) -> Result<Self> {
         if lengths.len() != XOR_SYMBOLS || lengths.contains(&0) {
             return Err(Error::damaged("a symbol that has to have a code has none"));

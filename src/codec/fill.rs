@@ -7,13 +7,12 @@ use crate::codec::kind::BlockKind;
 /// Most keys in one block; the index counts them in 16 bits.
 pub(crate) const MAX_KEYS: usize = 65_535;
 
-/// Low widths that are tried for a block, around the one that its first gaps suggest.
 const TRIED: usize = 5;
 
-/// The kind of the next block and how many of `keys` it takes so that it is at most `budget` bytes long.
+/// The kind of the next block, and how many of `keys` fit `budget` bytes.
 ///
-/// `keys` are all that are left of the table, or at least [`MAX_KEYS`] of them. The last key of a block costs nothing
-/// here, it stands in the index.
+/// `keys` are the remaining keys of the table, or at least [`MAX_KEYS`] of them. The last key of a block takes no bytes
+/// here; it stands in the index.
 pub(crate) fn fill_block(codes: &Codes, base: u64, keys: &[u64], budget: usize) -> (BlockKind, usize) {
     let keys = keys.get(..MAX_KEYS).unwrap_or(keys);
     let budget = u32::try_from(budget * 8).unwrap_or(u32::MAX);
@@ -49,8 +48,8 @@ pub(crate) fn fill_block(codes: &Codes, base: u64, keys: &[u64], budget: usize) 
     }
 }
 
-/// Adds up costs of keys, each told with its number and the key before it, from `start` on until `fits` says no;
-/// returns how many fitted and the totals then.
+/// Adds up the costs of keys from `start` on until `fits` returns false. `fits` gets the key's number, the key before
+/// it and the key. Returns how many keys fit, and their totals.
 fn fitting<const N: usize>(
     base: u64,
     keys: &[u64],

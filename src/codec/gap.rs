@@ -1,20 +1,18 @@
-//! Split gap blocks: for keys that lie about evenly.
+//! Split gap blocks: for evenly spread keys.
 //!
-//! The gap to the key before, less one, is cut in two (Rice, Plaunt, "Adaptive variable-length coding for efficient
-//! compression of spacecraft television data", 1971): its `low_width` low bits are packed one after another, so that
-//! they need no decoding at all; the high part, a small number, is written in unary, that many zeros and a one. The
-//! width is chosen per block. For gaps as chance makes them this is 0.03 to 0.12 bits a key above the least possible,
-//! and what a decoder has to do is count ones: there are no code words to wait for.
+//! The encoder splits the gap to the key before, less one, in two (Rice, Plaunt, "Adaptive variable-length coding for
+//! efficient compression of spacecraft television data", 1971). It packs the `low_width` low bits one after another and
+//! writes the high part, a small number, in unary: that many zeros and a one. Each block has its own width. For random
+//! gaps this is 0.03 to 0.12 bits a key above the least possible, and decoding consists of counting ones.
 //!
-//! [`decode`] runs in two passes, first the high parts, then the sums; they have a plain form here and one for AVX2 in
-//! [`super::simd`].
+//! [`decode`] runs in two passes, first the high parts, then the sums; they have a plain form in [`super::split`] and
+//! an AVX2 form in [`super::simd`].
 
 use super::simd;
 use crate::bits::BitWriter;
-use crate::codec::split::Split;
-use crate::codec::tail::Tail;
+use crate::codec::split::{Split, Tail};
 
-/// Costs stop here, far above any block's budget, so that their sums stay in 32 bits.
+/// A cap on costs, far above any block's budget, so that sums stay within 32 bits.
 const COST_LIMIT: u64 = 1 << 24;
 
 /// Size in bits of a gap at a low width.
@@ -46,8 +44,8 @@ pub(super) fn encode(low_width: u32, next: u64, keys: &[u64], writer: &mut BitWr
     }
 }
 
-/// Reads a key a slot. Both slices have room for [`SLACK`] more values than there are keys; what is written there means
-/// nothing. `places` is for use again.
+/// Reads one key into each slot. Both slices have space for [`SLACK`] more values than there are keys; values written
+/// there mean nothing.
 pub(super) fn decode(split: Split<'_>, keys: &mut [u64], places: &mut [u32]) -> Tail {
     let Split { low_width, end, base, count, .. } = split;
     let start = split.start();
@@ -58,8 +56,8 @@ pub(super) fn decode(split: Split<'_>, keys: &mut [u64], places: &mut [u32]) -> 
     }
     let ones = places.get(last).map_or(0, |&place| place as usize + 1);
     let keys = keys.get(..count).unwrap_or_default();
-    // All gaps together are less than `ones << low_width`. Where that is less than 2^64 keys ascend, unless they
-    // overflow once: then the last one is less than `base`.
+    // All gaps together are less than `ones << low_width`. If that is less than 2^64, keys ascend unless they overflow
+    // once; then the last one is less than `base`.
     let in_range = if (ones as u64) < 1 << (64 - low_width).min(32) {
         keys.last().is_some_and(|&key| key >= base)
     } else {

@@ -1,11 +1,10 @@
 //! Canonical, length-limited Huffman codes.
 //!
-//! A code is given by its lengths alone (format-spec/codes.md): shorter codes first, equal lengths in symbol order, as
-//! in RFC 1951. The first bit of a code stands at the lowest free bit of the stream, so a reader looks up the next
+//! The lengths alone define a code (format-spec/codes.md): shorter codes first, equal lengths in symbol order, as in
+//! RFC 1951. The first bit of a code stands at the lowest free bit of the stream, so a reader looks up the next
 //! [`MAX_LENGTH`] bits in one table. Lengths are optimal under the limit (package-merge: Larmore and Hirschberg, "A
-//! fast algorithm for optimal length-limited Huffman codes", JACM 37, 1990).
-//!
-//! A legal code is complete (Kraft sum exactly 1), so every bit string decodes and no table entry is left undefined.
+//! fast algorithm for optimal length-limited Huffman codes", JACM 37, 1990). A legal code is complete (Kraft sum
+//! exactly 1), so every bit string decodes and every table entry is defined.
 
 use crate::error::{Error, Result};
 
@@ -14,7 +13,6 @@ pub(crate) const MAX_LENGTH: u32 = 12;
 
 const TABLE_SIZE: usize = 1 << MAX_LENGTH;
 
-/// A complete prefix code with its encoding and decoding tables.
 #[derive(Clone, Debug)]
 pub(crate) struct Code {
     lengths: Vec<u8>,
@@ -25,10 +23,8 @@ pub(crate) struct Code {
 }
 
 impl Code {
-    /// The code with these lengths, one a symbol, 0 = the symbol has no code.
-    ///
-    /// # Errors
-    /// `Damaged` if a length exceeds [`MAX_LENGTH`] or the code is not complete.
+    /// The code with these lengths, one a symbol, 0 = no code word; `Damaged` if a length exceeds [`MAX_LENGTH`] or the
+    /// code is not complete.
     pub(crate) fn from_lengths(lengths: &[u8]) -> Result<Self> {
         let mut counts = [0usize; MAX_LENGTH as usize + 1];
         for &length in lengths {
@@ -54,19 +50,16 @@ impl Code {
         Ok(Self { lengths: lengths.to_vec(), words, table })
     }
 
-    /// The best code for symbols that occur `counts` times; a count of zero leaves a symbol without a code.
-    ///
-    /// Fewer than two symbols with a count are filled up to two, because a complete code has at least two.
+    /// The best code for symbols that occur `counts` times; symbols with a count of zero get no code word, but at least
+    /// two symbols get one, because a complete code needs two.
     pub(crate) fn from_counts(counts: &[u64]) -> Result<Self> {
         Self::from_lengths(&lengths_from_counts(counts))
     }
 
-    /// Bytes of memory of the encoding and decoding tables.
     pub(crate) fn resident_bytes(&self) -> u64 {
         (self.lengths.capacity() + 2 * self.words.capacity() + size_of_val(&*self.table)) as u64
     }
 
-    /// Code lengths, one a symbol, 0 = no code.
     pub(crate) fn lengths(&self) -> &[u8] {
         &self.lengths
     }
@@ -77,7 +70,7 @@ impl Code {
         self.lengths.get(symbol).map(|&length| u32::from(length)).filter(|&length| length > 0)
     }
 
-    /// The symbol's code (first bit lowest) and its length; (0, 0) if it has none.
+    /// The symbol's code word (first bit lowest) and its length; (0, 0) if it has none.
     #[inline]
     pub(crate) fn word(&self, symbol: usize) -> (u64, u32) {
         match (self.words.get(symbol), self.lengths.get(symbol)) {
@@ -86,10 +79,10 @@ impl Code {
         }
     }
 
-    /// The symbol that the lowest bits of `bits` begin with, and its code's length (1 to [`MAX_LENGTH`]).
+    /// The symbol whose code word the lowest bits of `bits` begin with, and its length (1 to [`MAX_LENGTH`]).
     #[inline]
     pub(crate) fn decode(&self, bits: u64) -> (u32, u32) {
-        // The mask keeps the index inside the array, which the compiler sees: no check remains.
+        // The mask lets the compiler drop the bounds check.
         #[expect(clippy::indexing_slicing, reason = "masked to the array's length")]
         let entry = self.table[bits as usize & (TABLE_SIZE - 1)];
         (u32::from(entry >> 4), u32::from(entry & 15))
@@ -130,7 +123,7 @@ fn lengths_from_counts(counts: &[u64]) -> Vec<u8> {
 
 /// The symbols of the chosen items, each as often as its code is long.
 ///
-/// A list per level holds coins: single symbols, and packages of two neighbours of the level below. The cheapest
+/// A list for each level holds coins: single symbols, and packages of two neighbours of the level below. The cheapest
 /// `2 * (n - 1)` coins of the top level make up the code.
 fn package_merge(symbols: &[(u64, usize)]) -> Vec<usize> {
     type Coin = (u64, Vec<usize>);
@@ -175,7 +168,8 @@ mod tests {
         assert_eq!(Code::from_counts(&[0, 0, 9]).unwrap().lengths(), [1, 0, 1]);
     }
 
-    /// Unlimited Huffman cost, by repeatedly merging the two lightest: the reference where the limit does not bind.
+    /// The cost of an unlimited Huffman code, by repeatedly merging the two lightest: the reference where the limit
+    /// does not bind.
     fn huffman_cost(counts: &[u64]) -> u64 {
         let mut heap: std::collections::BinaryHeap<_> =
             counts.iter().filter(|&&c| c > 0).map(|&c| std::cmp::Reverse(c)).collect();

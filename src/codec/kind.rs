@@ -1,8 +1,35 @@
-//! The kinds of blocks.
+//! The codecs that a store may have, and the kinds of blocks.
 
 use super::split;
-use crate::codec::choice::Codec;
+use crate::fingerprint::display_and_parse_names;
 use std::fmt;
+
+/// How the fingerprints of a store are compressed; fixed when the store is created.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Codec {
+    /// In each block the smaller of split gaps and flips. Smallest and fastest; the default.
+    #[default]
+    Adaptive,
+    /// The code of the WWW 2007 paper, for comparison.
+    Xor,
+}
+
+impl Codec {
+    /// Every codec, in the order of their numbers on disk.
+    pub const ALL: [Self; 2] = [Self::Xor, Self::Adaptive];
+
+    /// The name in the programs' arguments and output.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Adaptive => "adaptive",
+            Self::Xor => "xor",
+        }
+    }
+}
+
+display_and_parse_names!(Codec, "codec", "use adaptive or xor");
 
 /// How a block's differences are written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -21,7 +48,7 @@ pub enum BlockKind {
 }
 
 impl BlockKind {
-    /// Its number in the block index: a gap's low width, or what no low width is.
+    /// The number in the block index: the low width of a gap block, or a number that is no low width.
     pub(crate) fn number(self) -> u8 {
         match self {
             Self::Gap { low_width } => u8::try_from(low_width).unwrap_or(0),
@@ -41,11 +68,6 @@ impl BlockKind {
             _ => None,
         }
     }
-
-    /// Whether the blocks of a table with this codec may be of this kind.
-    pub(crate) fn belongs_to(self, codec: Codec) -> bool {
-        (self == Self::Xor) == (codec == Codec::Xor)
-    }
 }
 
 impl fmt::Display for BlockKind {
@@ -59,14 +81,12 @@ impl fmt::Display for BlockKind {
     }
 }
 
-/// What the block index knows of a block without reading it.
+/// A block's entry in the block index, as the decoder needs it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct BlockShape {
-    /// How it is written.
     pub(crate) kind: BlockKind,
     /// The lowest key that the block may hold: one more than the previous block key, 0 in a table's first block.
     pub(crate) base: u64,
-    /// The block's last key.
     pub(crate) last: u64,
     /// Number of keys, 1 or more, the last one included.
     pub(crate) count: usize,

@@ -1,37 +1,44 @@
-//! The two streams of a gap block, and their decoder in plain form.
+//! The two streams of a gap block, and their plain decoder; where the decoders of all blocks stop.
 
 use crate::bits::{load, load_bits, low_mask};
 
-/// Widest low part: what one unaligned 64-bit load delivers at any bit offset.
+/// Widest low part: one unaligned 64-bit load delivers it at any bit offset.
 pub(crate) const MAX_LOW_WIDTH: u32 = 56;
 
-/// Room that the passes may write beyond the last key, in values.
+/// Space after the last key that the passes may write, in values.
 pub(super) const SLACK: usize = 64;
 
-/// What a block's decoder has to know.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Split<'a> {
     /// Bits of a low part, at most [`MAX_LOW_WIDTH`].
     pub(super) low_width: u32,
-    /// The block, and maybe more behind it.
+    /// The block, and perhaps more bytes after it.
     pub(super) bytes: &'a [u8],
     /// The block's end in bits.
     pub(super) end: usize,
     /// The lowest key that it may hold.
     pub(super) base: u64,
-    /// Number of keys in it.
     pub(super) count: usize,
 }
 
 impl Split<'_> {
-    /// The bit behind the low parts, where the high parts begin.
     #[inline]
     pub(super) fn start(self) -> usize {
         self.count * self.low_width as usize
     }
 }
 
-/// Both passes of [`decode`] for one key or more; whether the high parts end before the block does.
+/// Where a decoder stopped: the bits that no stream took, and whether all keys ascended.
+pub(super) struct Tail {
+    /// First bit after the forward stream.
+    pub(super) from: usize,
+    /// First bit of the backward stream, or the block's end; `None` if a stream left the block.
+    pub(super) to: Option<usize>,
+    /// Whether every key was at least the lowest possible one, without overflow.
+    pub(super) in_range: bool,
+}
+
+/// Both passes for one key or more; returns whether the high parts end before the block does.
 pub(crate) fn plain(split: Split<'_>, keys: &mut [u64], places: &mut [u32]) -> bool {
     let whole = places_of_ones(split, places);
     if whole {
@@ -40,10 +47,10 @@ pub(crate) fn plain(split: Split<'_>, keys: &mut [u64], places: &mut [u32]) -> b
     whole
 }
 
-/// The places of the ones, one a key (there is one or more), from the start of the high parts: what comes before each,
-/// the zeros of all high parts so far and a one for each key. Whether all come before the block's end.
+/// The places of the ones, one a key (there is at least one key), from the start of the high parts. A place counts the
+/// zeros of all high parts so far and a one for each key before. Returns whether all come before the block's end.
 pub(crate) fn places_of_ones(split: Split<'_>, places: &mut [u32]) -> bool {
-    /// Bits of a step; a load delivers them at any bit position.
+    /// Bits of a step; one load delivers them at any bit position.
     const STEP: usize = 56;
     let Split { bytes, end, count, .. } = split;
     let start = split.start();
@@ -68,7 +75,7 @@ pub(crate) fn places_of_ones(split: Split<'_>, places: &mut [u32]) -> bool {
     places.get(count - 1).is_some_and(|&place| start + (place as usize) < end)
 }
 
-/// The keys from number `first` on; those before them are there.
+/// The keys from number `first` on; the caller has those before.
 pub(crate) fn sums(split: Split<'_>, first: usize, keys: &mut [u64], places: &[u32]) {
     let Split { low_width, bytes, base, count, .. } = split;
     let high = |number: usize| {

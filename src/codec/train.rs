@@ -1,68 +1,65 @@
 //! Trains the Huffman codes of a table on a sample of its keys.
 //!
-//! Which kind of block a stretch of keys takes depends on the codes, and the codes on the stretches of their kind. So
-//! the sample is cut into short runs, each run takes the kind that is cheapest under the codes so far, and the codes
-//! are made anew from what they would have written; a few rounds of this settle. What a flips code cannot write because
-//! the sample did not show it, gap blocks can, so a sample is enough.
+//! The kind of a block depends on the codes, and the codes on the blocks of their kind. So the trainer cuts the sample
+//! into short runs, gives each run the kind that is cheapest under the current codes, and makes the codes again from
+//! the result; a few rounds of this settle. Gap blocks can write every key that a flips code cannot, so a sample is
+//! enough.
 
 use super::fill::low_widths;
 use super::flips::{FlipsCode, Profile, Training};
 use super::huffman::Code;
 use super::{Codes, XOR_SYMBOLS, gap, xor};
-use crate::codec::choice::Codec;
+use crate::codec::kind::Codec;
 
-/// Keys that are judged together; one block or two of the default size.
+/// Keys judged together; one or two blocks of the default size.
 const RUN: usize = 96;
-/// Most keys that are looked at; taken in runs spread evenly over the table.
+/// Most keys of a sample; taken in runs spread evenly over the table.
 const SAMPLE: usize = 400_000;
 /// Rounds of choosing kinds and making codes.
 const ROUNDS: usize = 6;
-/// A seen symbol counts this much, an unseen one that needs a code 1.
+/// Weight of a seen symbol; an unseen one that needs a code has weight 1.
 const WEIGHT: u64 = 64;
 /// Keys that differ in no more bits than this are near.
 const NEAR: u32 = 8;
-/// One key of so many has to be near the one before for a run to be judged as flips.
+/// The trainer judges a run as flips if at least one key of this many is near the key before.
 const FAMILY: usize = 16;
-/// A dense code takes a good half longer to decode than a quick one; so it has to save more than a twelfth.
+/// A dense code takes over half again as long to decode as a quick one, so it has to save more than a twelfth.
 const WORTH: (u64, u64) = (11, 12);
 
-/// Collects a sample of a table and makes its codes.
-#[derive(Debug)]
-pub(crate) struct Trainer {
-    codec: Codec,
+/// The codes of a table, from a sample of its sorted, distinct keys. They can write any key.
+pub(crate) fn train(codec: Codec, keys: &[u64]) -> Codes {
+    let sample = Sample::of(keys);
+    if codec == Codec::Adaptive {
+        return Codes::Adaptive { flips: sample.flips() };
+    }
+    let mut counts = vec![1; XOR_SYMBOLS];
+    for (before, run) in &sample.runs {
+        each_key(*before, run, |previous, key| {
+            let count = counts.get_mut(xor::split(previous, key).0);
+            count.into_iter().for_each(|count| *count += WEIGHT);
+        });
+    }
+    #[expect(clippy::expect_used, reason = "the tests of `huffman` check it")]
+    Codes::Xor(Code::from_counts(&counts).expect("lengths made from counts are complete"))
+}
+
+struct Sample {
     /// The key before each run (its base less one) and the run.
     runs: Vec<(u64, Vec<u64>)>,
 }
 
-impl Trainer {
-    /// A trainer without a sample; its codes would still write anything.
-    pub(crate) fn new(codec: Codec) -> Self {
-        Self { codec, runs: Vec::new() }
-    }
-
-    /// Takes runs out of the sorted, distinct keys of a whole table.
-    pub(crate) fn sample(&mut self, keys: &[u64]) {
-        let runs = keys.len().div_ceil(RUN);
-        let step = runs.div_ceil(SAMPLE / RUN).max(1);
-        let mut previous = u64::MAX;
+impl Sample {
+    /// Evenly spread runs of these keys.
+    fn of(keys: &[u64]) -> Self {
+        let step = keys.len().div_ceil(RUN).div_ceil(SAMPLE / RUN).max(1);
+        let (mut runs, mut previous) = (Vec::new(), u64::MAX);
         for (number, run) in keys.chunks(RUN).enumerate() {
             if number % step == 0 {
-                self.runs.push((previous, run.to_vec()));
+                runs.push((previous, run.to_vec()));
             }
             previous = run.last().copied().unwrap_or(previous);
         }
-    }
-
-    /// The codes for the sample.
-    pub(crate) fn finish(self) -> Codes {
-        match self.codec {
-            Codec::Xor => {
-                let mut counts = vec![1; XOR_SYMBOLS];
-                self.each_key(|previous, key| count(&mut counts, xor::split(previous, key).0));
-                Codes::Xor(make(&counts))
-            }
-            Codec::Adaptive => Codes::Adaptive { flips: self.flips() },
-        }
+        Self { runs }
     }
 
     /// The code for the runs that are smallest as flips, if there are any.
@@ -95,7 +92,7 @@ impl Trainer {
         let (mut size, mut symbols) = (0, Vec::new());
         for (before, run) in &self.runs {
             let gaps = gaps(*before, run);
-            // Runs of chance neighbours are told apart from families at a glance; judging them would take long.
+            // This cheap test sorts out runs without families; judging them takes long.
             let flips = is_family(*before, run).then(|| training.judge(*before, run, &mut symbols)).flatten();
             if flips.is_some_and(|flips| flips < gaps) {
                 training.count(&symbols);
@@ -103,10 +100,6 @@ impl Trainer {
             size += flips.map_or(gaps, |flips| flips.min(gaps));
         }
         size
-    }
-
-    fn each_key(&self, mut visit: impl FnMut(u64, u64)) {
-        self.runs.iter().for_each(|(previous, run)| each_key(*previous, run, &mut visit));
     }
 }
 
@@ -135,19 +128,4 @@ fn gaps(before: u64, run: &[u64]) -> u64 {
         size
     };
     widths.into_iter().map(size).min().unwrap_or(u64::MAX)
-}
-
-fn count(counts: &mut [u64], symbol: usize) {
-    if let Some(count) = counts.get_mut(symbol) {
-        *count += WEIGHT;
-    }
-}
-
-/// Lengths made from counts are always legal.
-fn make(counts: &[u64]) -> Code {
-    #[expect(
-        clippy::expect_used,
-        reason = "package-merge yields complete codes; the tests of `huffman` hold it to that"
-    )]
-    Code::from_counts(counts).expect("lengths made from counts are complete")
 }

@@ -1,16 +1,16 @@
 //! `xor` blocks: the code of Manku, Jain, Das Sarma, section 3.2.
 //!
-//! A key is written as its XOR with the one before: the Huffman code of the position of the topmost 1 bit (0 = the most
-//! significant), then the bits of the XOR to the right of it. One stream, read forward.
+//! A key is written as its XOR with the key before: the Huffman code of the position of the topmost 1 bit (0 = the most
+//! significant), then the bits to the right of it. One stream, read forward.
 
 use super::huffman::Code;
 use crate::bits::{BitWriter, Forward, low_mask};
-use crate::codec::tail::Tail;
+use crate::codec::split::Tail;
 
 /// Positions of the topmost differing bit: 0 is the most significant.
 pub(crate) const SYMBOLS: usize = 64;
 
-/// The symbol of a key that follows `previous`, the bits to its right and their number (0 to 63).
+/// The symbol of a key that follows `previous`, the bits to the right of the differing one, and their number (0 to 63).
 #[inline]
 pub(crate) fn split(previous: u64, key: u64) -> (usize, u64, u32) {
     let xor = previous ^ key;
@@ -31,7 +31,7 @@ pub(super) fn encode(code: &Code, previous: u64, keys: &[u64], writer: &mut BitW
     }
 }
 
-/// Reads one key of at least `base` a slot; `end` = the block's end in bits.
+/// Reads one key of at least `base` into each slot; `end` = the block's end in bits.
 pub(super) fn decode(code: &Code, bytes: &[u8], end: usize, base: u64, keys: &mut [u64]) -> Tail {
     let mut reader = Forward::new(bytes, 0);
     let mut next = base;
@@ -41,7 +41,7 @@ pub(super) fn decode(code: &Code, bytes: &[u8], end: usize, base: u64, keys: &mu
         let (position, length) = code.decode(reader.peek());
         reader.skip(length);
         let rest = 63 - position.min(63);
-        // What the refill left is enough unless the differing bit is among the topmost.
+        // The refilled bits suffice unless the differing bit is among the topmost.
         let low = if rest <= 56 - length {
             let low = reader.peek() & low_mask(rest);
             reader.skip(rest);
@@ -63,7 +63,7 @@ mod tests {
 
     #[test]
     fn the_papers_example() {
-        // "11011011 then 11011001" as the leading byte: position 6, and then the bits to the right of it.
+        // "11011011 then 11011001" as the leading byte: position 6, then the bits to the right of it.
         let (a, b) = (0b1101_1011 << 56, 0b1101_1001 << 56);
         assert_eq!(split(a, b), (6, 0, 57));
         assert_eq!(split(a, b | 1), (6, 1, 57));

@@ -1,166 +1,138 @@
-//! The threads that move memtables to segments and merge segments while everybody else goes on.
+//! The background threads of a store: one flushes, one compacts.
 //!
-//! Each computes with one thread and rests in between, so that queries have the rest. They end when the store is closed, at
-//! once, and when they next have something to do after it was poisoned; what they leave undone the next process does.
+//! They end when the store is closed, or at their next step after it was poisoned. The next process does the rest of
+//! their work.
 
 use crate::db::health::Failing;
-use crate::db::next::Next;
 use crate::db::store_inner::StoreInner;
-use crate::db::version_set::VersionSet;
+use crate::db::version_set::{NextMemtable, VersionSet};
 use crate::error::{Error, ErrorKind, Result};
-use crate::executor::{BackgroundThread, RankedGuard};
-use crate::fingerprint::Fingerprint;
+use crate::executor::BackgroundThread;
 use crate::options::Maintenance;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::time::Duration;
 
-/// How long a replaced run is kept at most after its last reader has let go of it.
+/// Interval at which obsolete runs that are still read are looked at again.
 const COLLECTING: Duration = Duration::from_millis(100);
 
-/// The threads of a store that is open for writing. They end when it is dropped.
+/// The background threads. Dropping it ends them.
 #[derive(Debug)]
-pub(crate) struct Background<F: Fingerprint> {
-    core: Arc<StoreInner<F>>,
+pub(crate) struct Background {
+    inner: Arc<StoreInner>,
     threads: Vec<BackgroundThread>,
 }
 
-impl<F: Fingerprint> Background<F> {
-    /// Begins, if the options want it.
-    ///
-    /// # Errors
-    /// `Io` if the system has no threads for it.
-    pub(crate) fn begin(core: &Arc<StoreInner<F>>) -> Result<Option<Self>> {
-        if core.common.options.maintenance != Maintenance::Background {
+impl Background {
+    pub(crate) fn begin(inner: &Arc<StoreInner>) -> Result<Option<Self>> {
+        if inner.context.options.maintenance != Maintenance::Background {
             return Ok(None);
         }
-        let mut background = Self { core: Arc::clone(core), threads: Vec::new() };
+        let mut background = Self { inner: Arc::clone(inner), threads: Vec::new() };
         background.start("fpstore flush", flush_when_due)?;
         background.start("fpstore merge", merge_when_due)?;
         Ok(Some(background))
     }
 
-    fn start(&mut self, name: &'static str, work: fn(&StoreInner<F>) -> Result<()>) -> Result<()> {
-        let core = Arc::clone(&self.core);
-        let thread = BackgroundThread::start(name, move || {
-            let _guard = PoisonsInPanic(&core);
-            // The work ends with an error only if the store is poisoned already.
-            work(&core).unwrap_or_else(|error| core.poison(&error));
-        });
-        self.threads.push(thread?);
+    fn start(&mut self, name: &'static str, work: fn(&StoreInner) -> Result<()>) -> Result<()> {
+        let inner = Arc::clone(&self.inner);
+        self.threads.push(BackgroundThread::start(name, move || {
+            // The poison wakes the threads that wait for this one.
+            let panicked = |_| Err(Error::new(ErrorKind::Poisoned, "a thread in the background has panicked"));
+            let done = catch_unwind(AssertUnwindSafe(|| work(&inner))).unwrap_or_else(panicked);
+            done.unwrap_or_else(|error| inner.poison(&error));
+        })?);
         Ok(())
     }
 }
 
-/// Whoever waits for a thread that has panicked would wait for ever; the poison tells them.
-struct PoisonsInPanic<'a, F: Fingerprint>(&'a StoreInner<F>);
-
-impl<F: Fingerprint> Drop for PoisonsInPanic<'_, F> {
+impl Drop for Background {
     fn drop(&mut self) {
-        if std::thread::panicking() {
-            self.0.poison(&Error::new(ErrorKind::Poisoned, "a thread in the background has panicked"));
-        }
-    }
-}
-
-impl<F: Fingerprint> Drop for Background<F> {
-    fn drop(&mut self) {
-        self.core.stop();
-        // Waits for their ends. What they leave undone is done when the store is opened again.
+        self.inner.stop();
         self.threads.clear();
     }
 }
 
-/// Moves every memtable that is sealed to segments, until the store is closed or poisoned.
-fn flush_when_due<F: Fingerprint>(core: &StoreInner<F>) -> Result<()> {
+/// Flushes every sealed memtable. An error poisons the store.
+fn flush_when_due(inner: &StoreInner) -> Result<()> {
     loop {
-        let mut tree = core.tree();
+        let mut versions = inner.versions();
         loop {
-            // What is not flushed is in the logs.
-            if tree.closing {
+            if versions.closing {
                 return Ok(());
             }
-            if matches!(tree.next, Next::Wanted(_))
-                && let Next::Wanted(written) = std::mem::replace(&mut tree.next, Next::Tried)
+            if matches!(versions.next, NextMemtable::Wanted(_))
+                && let NextMemtable::Wanted(written) = std::mem::replace(&mut versions.next, NextMemtable::Tried)
             {
-                drop(tree);
-                core.prepare_next(written.as_ref())?;
-                tree = core.tree();
+                drop(versions);
+                inner.prepare_next(written.as_ref())?;
+                versions = inner.versions();
                 continue;
             }
-            let pause = tree.flushing.as_ref().and_then(Failing::pause);
-            if pause.is_none() && !tree.sealed.is_empty() && !core.must_merge_first(&tree) {
+            let pause = versions.flushing.as_ref().and_then(Failing::pause);
+            if pause.is_none() && !versions.sealed.is_empty() && !inner.must_merge_first(&versions) {
                 break;
             }
-            tree = core.wait(tree, pause);
+            versions.wait(&inner.changed, pause);
         }
-        drop(tree);
-        // What fails otherwise is noted, and tried again.
-        if core.flush_oldest().is_err() {
-            core.check_poison()?;
+        drop(versions);
+        // Other errors are noted, and the flush is tried again.
+        if inner.flush_sealed(1).is_err() {
+            inner.check_poison()?;
         }
     }
 }
 
-/// Merges what is due, until the store is closed or poisoned.
-fn merge_when_due<F: Fingerprint>(core: &StoreInner<F>) -> Result<()> {
+/// Compacts all that is due. An error poisons the store.
+fn merge_when_due(inner: &StoreInner) -> Result<()> {
     loop {
-        let is_left = core.collect_obsolete();
-        let mut tree = core.tree();
-        if tree.closing {
+        let is_left = inner.collect_obsolete(false);
+        let mut versions = inner.versions();
+        if versions.closing {
             return Ok(());
         }
-        let pause = tree.merging.as_ref().and_then(Failing::pause);
-        if core.due_now(&tree).is_none() {
-            // Other merging has done away with what failed.
-            tree.merging = tree.merging.take().filter(|_| pause.is_some());
-            // Nothing tells when the last reader of a run lets go of it.
+        let pause = versions.merging.as_ref().and_then(Failing::pause);
+        if inner.due_now(&versions).is_none() {
+            // Another compaction has removed the runs whose compaction failed.
+            versions.merging = versions.merging.take().filter(|_| pause.is_some());
+            // The last reader of a run does not notify.
             let collecting = is_left.then_some(COLLECTING);
-            drop(core.wait(tree, pause.into_iter().chain(collecting).min()));
+            versions.wait(&inner.changed, pause.into_iter().chain(collecting).min());
             continue;
         }
-        core.limiter.unthrottle(core.must_merge_first(&tree));
-        drop(tree);
-        // What fails otherwise is noted, and tried again.
-        match core.compact_due(Some(&core.limiter)) {
+        inner.limiter.unthrottle(inner.must_merge_first(&versions));
+        drop(versions);
+        match inner.compact_due(Some(&inner.limiter)) {
             Ok(_) => {}
             Err(error) if error.kind() == ErrorKind::Stopped => return Ok(()),
-            Err(_) => core.check_poison()?,
+            // Other errors are noted, and the compaction is tried again.
+            Err(_) => inner.check_poison()?,
         }
     }
 }
 
-impl<F: Fingerprint> StoreInner<F> {
-    /// Waits until the tree changes, or for so long.
-    fn wait<'a>(
-        &self,
-        mut tree: RankedGuard<'a, VersionSet<F>>,
-        most: Option<Duration>,
-    ) -> RankedGuard<'a, VersionSet<F>> {
-        tree.wait(&self.changed, most);
-        tree
-    }
-
-    /// Returns when nothing is left to be done in the background; at once where nothing is ever done there.
-    pub(crate) fn wait_until_idle(&self, background: Option<&Background<F>>) -> Result<()> {
+impl StoreInner {
+    pub(crate) fn wait_until_idle(&self, background: Option<&Background>) -> Result<()> {
         if background.is_none() {
             return self.check_poison();
         }
-        let mut tree = self.tree();
-        let is_done = |tree: &VersionSet<F>| {
-            tree.closing || (tree.sealed.is_empty() || tree.flushing.is_some()) && self.due_now(tree).is_none()
+        let mut versions = self.versions();
+        let is_done = |versions: &VersionSet| {
+            versions.closing
+                || (versions.sealed.is_empty() || versions.flushing.is_some()) && self.due_now(versions).is_none()
         };
-        while !is_done(&tree) {
+        while !is_done(&versions) {
             self.check_poison()?;
-            tree.wait(&self.changed, None);
+            versions.wait(&self.changed, None);
         }
-        let works = tree.merging.is_none();
-        drop(tree);
-        // What has just ended may still have hold of runs.
+        let works = versions.merging.is_none();
+        drop(versions);
+        // A flush or compaction that has just ended may still hold runs.
         drop(self.flushing.lock());
         if works {
             drop(self.compacting.lock());
         }
-        self.collect_obsolete();
+        self.collect_obsolete(false);
         self.check_poison()
     }
 }

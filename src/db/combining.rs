@@ -1,28 +1,25 @@
-//! Writes that are handed to the thread that writes.
+//! Small batches of waiting threads, written by the thread that holds the writer lock.
 //!
-//! Where more threads write than there are cores, a thread that waits for the lock may find each time it is woken that others
-//! were faster. So a thread that has waited for a while hands its batch to whichever thread has the lock, which writes it
-//! after its own, and is woken once, when its batch is written. (Combining: Hendler, Incze, Shavit, Tzafrir, "Flat Combining
-//! and the Synchronization-Parallelism Tradeoff", SPAA 2010.)
+//! With more writers than cores, a thread that waits for the lock may find it taken each time it wakes. So after a
+//! while it hands its batch to the thread that has the lock, which writes it after its own, and is woken once.
+//! (Combining: Hendler, Incze, Shavit, Tzafrir, "Flat Combining and the Synchronization-Parallelism Tradeoff", SPAA
+//! 2010.)
 
-use crate::db::handed::Done;
-use crate::db::lock::lock;
 use crate::db::store_inner::{StoreInner, Writing};
-use crate::db::write_batch::WriteBatch;
+use crate::db::write_batch::Write;
+use crate::db::writer::Done;
 use crate::error::{Error, ErrorKind};
-use crate::fingerprint::Fingerprint;
 use std::sync::atomic::Ordering;
 use std::sync::mpsc::{RecvTimeoutError, sync_channel};
 use std::time::Duration;
 
-/// How long a thread waits for the lock before it hands its batch over, and after that until it looks whether the lock is free.
+/// How long a thread waits for the lock before it hands its batch over, and after that between two tries for the lock.
 const WAIT: Duration = Duration::from_millis(1);
-/// Larger batches wait for the lock: no thread is to spend long on those of others.
+/// Most writes of a batch that is handed over, so that no thread spends long on batches of others.
 const MOST_WRITES: usize = 64;
 
-impl<F: Fingerprint> StoreInner<F> {
-    /// Writes a batch, on this thread or on another one.
-    pub(crate) fn write_in_turn(&self, batch: &WriteBatch<F>) -> Done {
+impl StoreInner {
+    pub(crate) fn write_in_turn(&self, batch: &[Write]) -> Done {
         let most = if batch.len() > MOST_WRITES { Duration::MAX } else { WAIT };
         if let Some(mut writing) = self.writer_within(most)? {
             self.check_poison()?;
@@ -31,38 +28,37 @@ impl<F: Fingerprint> StoreInner<F> {
             return done;
         }
         let (sender, receiver) = sync_channel(1);
-        let mut batches = lock(&self.handed.batches);
-        batches.push((batch.clone(), sender));
+        let mut batches = self.handed.batches.lock();
+        batches.push((batch.to_vec(), sender));
         self.handed.is_some.store(true, Ordering::Relaxed);
         drop(batches);
         loop {
             match receiver.recv_timeout(WAIT) {
                 Ok(done) => return done,
-                // Perhaps no thread comes that would write it.
+                // No other thread may come.
                 Err(RecvTimeoutError::Timeout) => {
                     self.writer_within(Duration::ZERO)?.iter_mut().for_each(|writing| self.write_handed(writing));
                 }
                 Err(RecvTimeoutError::Disconnected) => {
                     let error = Error::new(ErrorKind::Poisoned, "a thread has panicked while it wrote for others");
                     self.poison(&error);
-                    return Err(error.at_path(&self.common.path));
+                    return Err(error.at_path(&self.context.path));
                 }
             }
         }
     }
 
-    /// Writes what other threads have handed over.
+    /// Writes the batches that other threads have handed over.
     pub(crate) fn write_handed(&self, writing: &mut Writing<'_>) {
         if !self.handed.is_some.load(Ordering::Relaxed) {
             return;
         }
-        let mut batches = lock(&self.handed.batches);
+        let mut batches = self.handed.batches.lock();
         self.handed.is_some.store(false, Ordering::Relaxed);
         let taken = std::mem::take(&mut *batches);
         drop(batches);
         for (batch, sender) in taken {
             let done = self.check_poison().and_then(|()| self.write_with(writing, &batch));
-            // Its thread waits for it.
             let _ = sender.send(done);
         }
     }
@@ -71,7 +67,6 @@ impl<F: Fingerprint> StoreInner<F> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::db::lock::lock;
     use crate::error::Result;
     use crate::{Durability, Maintenance, Options, Parameters, Store};
     use std::collections::BTreeSet;
@@ -79,32 +74,32 @@ mod tests {
 
     const THREADS: u64 = 5;
 
-    /// Has threads insert numbered records while the test has the lock, which `end` is given when all have handed theirs over.
-    /// What they were told.
-    fn inserted(end: impl FnOnce(&StoreInner<u64>, Writing<'_>)) -> (Store<u64>, Vec<Result<u64>>, tempfile::TempDir) {
+    /// The results of threads that insert numbered records while the test holds the writer lock. `end` gets the lock
+    /// when all threads have handed their batches over.
+    fn inserted(end: impl FnOnce(&StoreInner, Writing<'_>)) -> (Store<u64>, Vec<Result<u64>>, tempfile::TempDir) {
         let directory = tempfile::tempdir().unwrap();
         let options = Options::new().with_maintenance(Maintenance::Manual);
         let store = Store::<u64>::create(directory.path().join("store"), &Parameters::new(3), &options).unwrap();
         store.insert_numbered(THREADS, Durability::Buffered).unwrap();
         let told = std::thread::scope(|scope| {
-            let writing = store.core().writer().unwrap();
+            let writing = store.inner().writer().unwrap();
             let insert = |fingerprint| store.insert_numbered(fingerprint, Durability::SyncData);
             let threads: Vec<_> = (0..THREADS).map(|thread| scope.spawn(move || insert(thread))).collect();
             let began = Instant::now();
-            while lock(&store.core().handed.batches).len() < threads.len() {
+            while store.inner().handed.batches.lock().len() < threads.len() {
                 assert!(began.elapsed() < Duration::from_secs(60), "they wait for the turn");
                 std::thread::sleep(Duration::from_millis(1));
             }
-            end(store.core(), writing);
+            end(store.inner(), writing);
             threads.into_iter().map(|thread| thread.join().unwrap()).collect()
         });
         (store, told, directory)
     }
 
     #[test]
-    fn each_thread_is_told_what_its_own_batch_has_done() {
-        let served = |core: &StoreInner<u64>, mut writing: Writing<'_>| core.write_handed(&mut writing);
-        let left = |_: &StoreInner<u64>, writing: Writing<'_>| drop(writing);
+    fn each_thread_gets_the_result_of_its_own_batch() {
+        let served = |inner: &StoreInner, mut writing: Writing<'_>| inner.write_handed(&mut writing);
+        let left = |_: &StoreInner, writing: Writing<'_>| drop(writing);
         for (store, told, _directory) in [inserted(served), inserted(left)] {
             for (fingerprint, number) in told.iter().enumerate() {
                 let number = *number.as_ref().unwrap();
@@ -112,24 +107,24 @@ mod tests {
             }
             let numbers: BTreeSet<_> = told.into_iter().map(Result::unwrap).collect();
             assert_eq!(numbers, (1..=THREADS).collect());
-            assert!(!store.core().handed.is_some.load(Ordering::Relaxed));
+            assert!(!store.inner().handed.is_some.load(Ordering::Relaxed));
         }
     }
 
     #[test]
     fn a_store_that_is_open_for_reading_refuses_at_once() {
-        let (store, _, _directory) = inserted(|core, mut writing| core.write_handed(&mut writing));
+        let (store, _, _directory) = inserted(|inner, mut writing| inner.write_handed(&mut writing));
         let reader = Store::<u64>::open_read_only(store.path(), &Options::new()).unwrap();
-        assert!(reader.core().writer.is_none());
+        assert!(reader.inner().writer.is_none());
         let error = reader.insert_numbered(1, Durability::Buffered).unwrap_err();
         assert_eq!(error.kind(), ErrorKind::ReadOnly);
     }
 
     #[test]
     fn nothing_that_was_handed_over_is_written_to_a_poisoned_store() {
-        let (store, told, _directory) = inserted(|core, mut writing| {
-            core.poison(&Error::invalid("a test"));
-            core.write_handed(&mut writing);
+        let (store, told, _directory) = inserted(|inner, mut writing| {
+            inner.poison(&Error::invalid("a test"));
+            inner.write_handed(&mut writing);
         });
         assert!(told.iter().all(|told| told.as_ref().is_err_and(|error| error.kind() == ErrorKind::Poisoned)));
         assert_eq!(store.statistics().records, 1);

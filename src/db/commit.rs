@@ -1,35 +1,32 @@
-//! Appending to the log, entering memtables, sealing them.
+//! Appends batches to the log, writes them to the memtable, and seals full memtables.
 
-use crate::db::promise::Promise;
 use crate::db::store_inner::{StoreInner, Writing};
 use crate::db::version_set::{Sealed, VersionSet};
 use crate::db::writer::{MOST_SEALED, Writer};
 use crate::error::{Error, ErrorKind, Result};
-use crate::fingerprint::{Entry, Fingerprint};
+use crate::fingerprint::{Entry, IdAssignment, Words};
 use crate::format::log::{LogHeader, MOST_BYTES, write_operations};
-use crate::format::manifest::{IdAssignment, MOST_NUMBER};
+use crate::format::manifest::MOST_NUMBER;
 use crate::memtable::Memtable;
 use crate::options::Maintenance;
-use crate::wal::{self, Durability, Log};
+use crate::wal::{self, Durability, Log, Promise};
 use std::sync::Arc;
 use std::time::Instant;
 
-impl<F: Fingerprint> StoreInner<F> {
-    /// Writes operations as one batch: to the log, then to the memtable, where readers see all of them at once.
-    ///
-    /// # Errors
-    /// `InvalidInput` if they are too many for a frame; `Io`: nothing was written.
-    pub(crate) fn commit(&self, writing: &mut Writing<'_>, operations: &[Entry<F>]) -> Result<Option<Promise>> {
+impl StoreInner {
+    /// Writes operations as one batch to the log, then to the memtable, where readers see all of them at once. Fails
+    /// with `InvalidInput` if they are too many for a frame, with `Io` if they could not be appended.
+    pub(crate) fn commit(&self, writing: &mut Writing<'_>, operations: &[Entry<Words>]) -> Result<Option<Promise>> {
         if operations.is_empty() {
             return Ok(writing.get().promise());
         }
         let mut bytes = Vec::new();
-        write_operations(operations, &mut bytes);
+        write_operations(operations, self.context.parameters.words(), &mut bytes);
         if bytes.len() > MOST_BYTES {
             let message =
                 format!("what a batch comes down to takes {} bytes in the log, which is too much", bytes.len());
             return Err(Error::invalid(message)
-                .at_path(&self.common.path)
+                .at_path(&self.context.path)
                 .with_remedy("write it in several batches, or load or remove in bulk"));
         }
         self.check_numbers(writing.get())?;
@@ -39,7 +36,6 @@ impl<F: Fingerprint> StoreInner<F> {
         };
         let writer = writing.get();
         if active.is_empty() {
-            // Other numbers may have been given since it was made.
             writer.active_first = writer.next_sequence;
         }
         let log = self.log(writer).inspect_err(|error| self.check_place(error))?;
@@ -51,45 +47,44 @@ impl<F: Fingerprint> StoreInner<F> {
         })?;
         writer.next_sequence += 1;
         writer.log_bytes += end - begin;
-        // There is room; if there were not, what the log says would not be what readers see.
+        // This does not fail: the memtable has room. If it did, log and memtable would differ.
         active.write(operations).inspect_err(|error| self.poison(error))?;
         Ok(Some(Promise { log, end }))
     }
 
-    /// Refuses a write that would have a number which no log and no manifest may have.
+    /// Refuses a write without a permitted sequence number or log number.
     pub(crate) fn check_numbers(&self, writer: &Writer) -> Result<()> {
         if writer.next_sequence > MOST_NUMBER || writer.next_log >= MOST_NUMBER {
-            return Err(Error::invalid("the store has no sequence numbers left").at_path(&self.common.path));
+            return Err(Error::invalid("the store has no sequence numbers left").at_path(&self.context.path));
         }
         Ok(())
     }
 
-    /// The log to write to.
     fn log(&self, writer: &mut Writer) -> Result<Arc<Log>> {
         if let Some(log) = &writer.log {
             return Ok(Arc::clone(log));
         }
         self.sync_earlier(writer)?;
-        let common = &self.common;
+        let context = &self.context;
         let (number, first) = (writer.next_log, writer.next_sequence);
-        let header = LogHeader { parameters: common.parameters.clone(), number, first };
-        let log = Arc::new(Log::create(common.env(), &common.path, &header)?);
+        let header = LogHeader { parameters: context.parameters.clone(), number, first };
+        let log = Arc::new(Log::create(context.env(), &context.path, &header)?);
         (writer.next_log, writer.log) = (number + 1, Some(Arc::clone(&log)));
         Ok(log)
     }
 
-    /// Makes logs of earlier processes durable: what is written now must not survive without what is in them.
+    /// Makes the logs of earlier processes durable, because no later write may survive without their writes.
     fn sync_earlier(&self, writer: &mut Writer) -> Result<()> {
         if writer.unsynced.is_empty() {
             return Ok(());
         }
-        // No log is removed meanwhile. Those that were removed have their writes in segments.
+        // Under this lock no log is removed. The writes of removed logs are in segments.
         let _installing = self.installing.lock();
-        let first_log = self.tree().manifest.first_log;
+        let first_log = self.versions().manifest.first_log;
         writer.unsynced.retain(|&(number, _)| number >= first_log);
         while let Some(&(number, end)) = writer.unsynced.first() {
-            // It is written anew: after a sync that has failed, another one of the same file would not tell.
-            wal::rewrite(self.common.env(), &self.common.path, number, end).inspect_err(|error| {
+            // Rewritten, because a sync of the same file after a failed one would prove nothing.
+            wal::rewrite(self.context.env(), &self.context.path, number, end).inspect_err(|error| {
                 if error.kind() == ErrorKind::Damaged || error.is_displaced() {
                     self.poison(error);
                 }
@@ -99,94 +94,86 @@ impl<F: Fingerprint> StoreInner<F> {
         Ok(())
     }
 
-    /// Another memtable, with room for so many records, in the place of the active one.
-    fn next_memtable(&self, writing: &mut Writing<'_>, records: usize) -> Result<Arc<Memtable<F>>> {
-        // Where there is none, a load has taken it; the log goes on then.
-        if self.tree().active.is_some() {
+    /// Seals the active memtable and publishes another one, for at least so many records.
+    fn next_memtable(&self, writing: &mut Writing<'_>, records: usize) -> Result<Arc<Memtable>> {
+        // Without an active memtable, a load has sealed it; the log continues.
+        if self.versions().active.is_some() {
             self.seal(writing)?;
         }
         self.make_room()?;
         let memtable = self.take_next(records)?;
         writing.get().active_first = writing.get().next_sequence;
-        let mut tree = self.tree();
-        tree.active = Some(Arc::clone(&memtable));
-        let before = self.publish(&tree);
-        drop((tree, before));
+        let mut versions = self.versions();
+        versions.active = Some(Arc::clone(&memtable));
+        let before = self.publish(&versions);
+        drop((versions, before));
         Ok(memtable)
     }
 
-    /// Ends the log and the active memtable: what comes next goes to others.
-    ///
-    /// # Errors
-    /// `Io`, and then nothing more may be written.
+    /// Ends the log and the active memtable. An error poisons the store.
     pub(crate) fn seal(&self, writing: &mut Writing<'_>) -> Result<()> {
         let writer = writing.get();
         if let Some(log) = writer.log.take() {
-            // Of a log that another one follows nothing may be missing, at any level that somebody may ask for later.
+            // A log that another one follows must be complete, at every level of durability.
             log.sync(log.end(), Durability::SyncAll).inspect_err(|error| self.poison(error))?;
         }
         self.seal_memtable(writer);
         Ok(())
     }
 
-    /// Ends the active memtable, unless it is empty. The log goes on, if there is one.
+    /// Ends the active memtable, unless it is empty. The log continues.
     fn seal_memtable(&self, writer: &mut Writer) {
-        let mut tree = self.tree();
-        let Some(memtable) = tree.active.take_if(|memtable| !memtable.is_empty()) else { return };
-        tree.sealed.push_back(Sealed {
+        let mut versions = self.versions();
+        let Some(memtable) = versions.active.take_if(|memtable| !memtable.is_empty()) else { return };
+        versions.sealed.push_back(Sealed {
             memtable,
             first: writer.active_first,
             last: writer.next_sequence - 1,
-            // A log that goes on has more than is in this memtable.
+            // A log that continues has more writes than this memtable.
             next_log: writer.log.as_ref().map_or(writer.next_log, |log| log.number()),
             next_id: writer.next_id,
             log_bytes: std::mem::take(&mut writer.log_bytes),
         });
-        let before = self.publish(&tree);
-        drop((tree, before));
+        let before = self.publish(&versions);
+        drop((versions, before));
     }
 
-    /// Flushes, or waits until enough was flushed, if too many memtables wait for it.
+    /// Flushes or waits if too many memtables are sealed.
     fn make_room(&self) -> Result<()> {
-        match self.common.options.maintenance {
+        match self.context.options.maintenance {
             Maintenance::Manual => Ok(()),
             Maintenance::Foreground => {
-                let has_room = self.flush_sealed().is_ok() || self.tree().sealed.len() < MOST_SEALED;
-                // What fails is noted, and tried again.
+                let has_room = self.flush_sealed(usize::MAX).is_ok() || self.versions().sealed.len() < MOST_SEALED;
+                // Errors are noted, and the work is tried again.
                 let _ = self.compact_due(None);
                 self.check_poison()?;
-                if has_room { Ok(()) } else { self.refuse(&self.tree()) }
+                if has_room { Ok(()) } else { self.refuse(&self.versions()) }
             }
             Maintenance::Background => self.wait_for_room(),
         }
     }
 
-    /// Waits until one of the memtables that wait for their flush was flushed, if they are as many as may be.
     fn wait_for_room(&self) -> Result<()> {
-        let (mut tree, started) = (self.tree(), Instant::now());
+        let (mut versions, started) = (self.versions(), Instant::now());
         let mut waits = false;
-        while tree.sealed.len() >= MOST_SEALED && !tree.closing {
+        while versions.sealed.len() >= MOST_SEALED && !versions.closing {
             self.check_poison()?;
-            self.refuse(&tree)?;
+            self.refuse(&versions)?;
             waits = true;
-            tree.wait(&self.changed, None);
+            versions.wait(&self.changed, None);
         }
-        drop(tree);
+        drop(versions);
         if waits {
             self.pressure.stopped_since(started);
         }
         self.check_poison()
     }
 
-    /// Refuses a write while memtables cannot be moved to segments.
-    fn refuse(&self, tree: &VersionSet<F>) -> Result<()> {
-        tree.flushing.as_ref().map_or(Ok(()), |failing| Err(failing.refusal(&self.common.path)))
+    /// Refuses a write while flushes fail.
+    fn refuse(&self, versions: &VersionSet) -> Result<()> {
+        versions.flushing.as_ref().map_or(Ok(()), |failing| Err(failing.refusal(&self.context.path)))
     }
 
-    /// Returns when everything that is written now is durable.
-    ///
-    /// # Errors
-    /// `ReadOnly`, `Poisoned`; `Io`.
     pub(crate) fn promise_all(&self, durability: Durability) -> Result<()> {
         if durability == Durability::Buffered {
             return self.writer().map(|_| ());
@@ -198,15 +185,12 @@ impl<F: Fingerprint> StoreInner<F> {
         promise.map_or(Ok(()), |promise| self.keep(&promise, durability))
     }
 
-    /// Moves to segments what was written up to now, while writes go on, as a rule in the same log: they wait neither for memory
-    /// nor for a device.
-    ///
-    /// # Errors
-    /// Those of [`StoreInner::flush`].
+    /// Flushes the writes up to now while other writes go on, as a rule in the same log, so that they wait neither for
+    /// memory nor for the device.
     pub(crate) fn flush_beside(&self) -> Result<()> {
         let written = self.writer()?.get().promise();
-        // A log that is as long as a memtable ends, so that none grows for ever.
-        let is_long = |written: &Promise| written.end > self.common.options.memtable_memory;
+        // A log as long as a memtable ends, so that no log grows forever.
+        let is_long = |written: &Promise| written.end > self.context.options.memtable_memory;
         let ends = written.as_ref().filter(|written| is_long(written));
         self.prepare_next(ends)?;
         let mut writing = self.writer()?;
@@ -215,29 +199,24 @@ impl<F: Fingerprint> StoreInner<F> {
             None => self.seal_memtable(writing.get()),
         }
         drop(writing);
-        self.flush_sealed()
+        self.flush_sealed(usize::MAX)
     }
 
-    /// Moves all that was written to segments.
-    ///
-    /// # Errors
-    /// `ReadOnly`, `Poisoned`; `Io`: what is not in a segment is still in the logs.
+    /// Flushes all writes. After an error, the logs have the writes that are in no segment.
     pub(crate) fn flush(&self) -> Result<()> {
         let mut writing = self.writer()?;
         self.seal(&mut writing)?;
         let next_log = writing.get().next_log;
         drop(writing);
-        self.flush_sealed()?;
-        // Of the last one all may have been in segments before it ended.
-        if self.tree().manifest.first_log < next_log {
+        self.flush_sealed(usize::MAX)?;
+        // The memtables of the last log may have been flushed before it ended.
+        if self.versions().manifest.first_log < next_log {
             self.install(&[], |manifest, _| manifest.first_log = manifest.first_log.max(next_log), |_| ())?;
         }
         Ok(())
     }
-}
 
-impl<F: Fingerprint> StoreInner<F> {
-    /// Says who numbers records, durably, before the first of them is written.
+    /// Fixes the id assignment, durably, before the first record is written.
     pub(crate) fn decide_id_assignment(&self, writing: &mut Writing<'_>, id_assignment: IdAssignment) -> Result<()> {
         self.install(&[], |manifest, _| manifest.id_assignment = id_assignment, |_| ())?;
         (writing.get().id_assignment, writing.get().is_assignment_kept) = (id_assignment, true);

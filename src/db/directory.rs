@@ -1,4 +1,4 @@
-//! What else may lie in a store's directory: unfinished files, the lock, and what an interrupted load has left.
+//! The other files of a store's directory: unfinished files, the lock, and leftovers of an interrupted load.
 
 use crate::env::{Env, ReadMode, TEMP_SUFFIX};
 use crate::error::{Error, ErrorKind, Result};
@@ -9,23 +9,19 @@ use crate::wal;
 use std::io;
 use std::path::Path;
 
-/// Stands in a directory in which a store is being created. Without a manifest beside it, all that a store may hold is
-/// what an interrupted creation has left, segments included.
+/// Marks a directory in which a store is being created. Without a manifest, all files of a store in it, segments
+/// included, are leftovers of an interrupted creation.
 pub(crate) const CREATING: &str = "creating.tmp";
 
-/// Whether a store may be created in a directory.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Vacancy {
-    /// There is no such directory.
     Absent,
-    /// The directory has nothing in it but what may be removed.
+    /// The directory has only files that may be removed.
     Free,
 }
 
-/// Looks at a directory in which a store is to be created.
-///
-/// # Errors
-/// `AlreadyExists` if there is a store, or anything that is not fpstore's; `Io`.
+/// Checks a directory in which a store is to be created. Fails with `AlreadyExists` if it has a store, or a file that
+/// is not of fpstore.
 pub(crate) fn vacancy_for_store(env: &dyn Env, path: &Path) -> Result<Vacancy> {
     let names = match env.list(path) {
         Ok(names) => names,
@@ -40,7 +36,7 @@ pub(crate) fn vacancy_for_store(env: &dyn Env, path: &Path) -> Result<Vacancy> {
     let refuse =
         |message: String, remedy| Err(Error::new(ErrorKind::AlreadyExists, message).at_path(path).with_remedy(remedy));
     if names.iter().any(|name| name == manifest::NAME) {
-        return refuse("there is a store already".to_owned(), "add to it without `--create`, or choose another path");
+        return refuse("there is a store already".to_owned(), "open it instead of creating it, or choose another path");
     }
     let interrupted = names.iter().any(|name| name == CREATING);
     let ours = |name: &str| name == LOCK || is_temporary(name) || (interrupted && is_segment_name(name));
@@ -53,13 +49,13 @@ pub(crate) fn vacancy_for_store(env: &dyn Env, path: &Path) -> Result<Vacancy> {
     }
 }
 
-/// Whether a name is one of our unfinished files'. Other people's `.tmp` files are none of our business.
+/// Whether a name is that of an unfinished file of fpstore. Other `.tmp` files are left alone.
 fn is_temporary(name: &str) -> bool {
     let ours = |target: &str| target == manifest::NAME || is_segment_name(target) || wal::number_of(target).is_some();
     name == CREATING || name.strip_suffix(TEMP_SUFFIX).is_some_and(ours)
 }
 
-/// Marks a directory as one in which a store is being created, durably, and removes what earlier attempts have left.
+/// Places the mark [`CREATING`], durably, and removes the leftovers of earlier attempts.
 pub(crate) fn begin_creation(env: &dyn Env, path: &Path, state: &ManifestData) -> Result<()> {
     let mark = path.join(CREATING);
     let fail = |error| Error::io("cannot create", &mark, error);
@@ -68,24 +64,24 @@ pub(crate) fn begin_creation(env: &dyn Env, path: &Path, state: &ManifestData) -
     remove_leftovers(env, path, state, Some(CREATING))
 }
 
-/// Removes what a failed creation has made; if that fails, a later attempt removes the rest. The mark goes after
-/// everything that only it explains.
-pub(crate) fn undo_creation(env: &dyn Env, path: &Path, state: &ManifestData, room: &Vacancy) {
+/// Removes the files of a failed creation, the mark after all others. A later attempt removes files that cannot be
+/// removed now.
+pub(crate) fn undo_creation(env: &dyn Env, path: &Path, state: &ManifestData, vacancy: &Vacancy) {
     if remove_leftovers(env, path, state, Some(CREATING)).is_ok() && env.sync_dir(path).is_ok() {
         let _ = env.remove(&path.join(CREATING));
-        forget_lock(env, path, room);
+        forget_lock(env, path, vacancy);
     }
 }
 
-/// Removes the lock file of a creation that has failed, and the directory if it was made for it and is empty.
-pub(crate) fn forget_lock(env: &dyn Env, path: &Path, room: &Vacancy) {
+/// Removes the lock file of a failed creation, and the directory if the creation made it and it is empty.
+pub(crate) fn forget_lock(env: &dyn Env, path: &Path, vacancy: &Vacancy) {
     let _ = env.remove(&path.join(LOCK));
-    if *room == Vacancy::Absent {
+    if *vacancy == Vacancy::Absent {
         let _ = env.remove_dir(path);
     }
 }
 
-/// Makes a directory and those above it that are missing, durably.
+/// Creates a directory and its missing parents, durably.
 pub(crate) fn create_durably(env: &dyn Env, path: &Path) -> Result<()> {
     let missing = |path: &Path| env.list(path).is_err_and(|error| error.kind() == io::ErrorKind::NotFound);
     let new = path.ancestors().take_while(|path| !path.as_os_str().is_empty() && missing(path)).count();
@@ -98,7 +94,7 @@ pub(crate) fn create_durably(env: &dyn Env, path: &Path) -> Result<()> {
     Ok(())
 }
 
-/// Bytes of the logs in a store's directory; of those that cannot be looked at, none.
+/// Bytes of the logs in a store's directory, without those that cannot be opened.
 pub(crate) fn log_bytes(env: &dyn Env, path: &Path) -> u64 {
     let names = env.list(path).unwrap_or_default();
     let logs = names.iter().filter(|name| wal::number_of(name).is_some());
@@ -106,8 +102,8 @@ pub(crate) fn log_bytes(env: &dyn Env, path: &Path) -> u64 {
     logs.map(length).fold(0, u64::saturating_add)
 }
 
-/// Removes unfinished files but the one to keep, segments that the manifest does not name, and logs whose writes are in
-/// segments; nothing that is not ours. The caller holds the lock.
+/// Removes unfinished files except `keep`, segments that the manifest does not name, and logs whose writes are in
+/// segments. The caller holds the lock of the directory.
 pub(crate) fn remove_leftovers(env: &dyn Env, path: &Path, state: &ManifestData, keep: Option<&str>) -> Result<()> {
     let names = env.list(path).map_err(|error| Error::io("cannot list", path, error))?;
     let known: Vec<String> = state.segments().map(|segment| segment_name(segment.number)).collect();
@@ -117,7 +113,7 @@ pub(crate) fn remove_leftovers(env: &dyn Env, path: &Path, state: &ManifestData,
         if (is_temporary(&name) || orphan) && keep != Some(&name) {
             let file = path.join(&name);
             match env.remove(&file) {
-                // Somebody else was faster: the last reader of a segment may be.
+                // The last reader of a segment may have removed it meanwhile.
                 Err(error) if error.kind() != io::ErrorKind::NotFound => {
                     return Err(Error::io("cannot remove", &file, error));
                 }

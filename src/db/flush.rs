@@ -1,8 +1,7 @@
-//! Moving full memtables to segments.
+//! Makes runs of sealed memtables, oldest first.
 //!
-//! Oldest first, each as a run of its own; until the manifest names it, the logs have what is in it, and only then they go. So a
-//! flush that fails is tried again later.
-//! Specified in format-spec/store.md, Flushing.
+//! The logs go only after the manifest names the run, so a failed flush is tried again later. Specified in
+//! format-spec/store.md, Flushing.
 
 use crate::db::count::effective;
 use crate::db::health::Failing;
@@ -10,57 +9,49 @@ use crate::db::store_inner::StoreInner;
 use crate::db::version_set::Sealed;
 use crate::error::Result;
 use crate::extsort::Workspace;
-use crate::fingerprint::Fingerprint;
+use crate::fingerprint::by_width;
 use crate::version::Run;
 use std::sync::Arc;
 
-/// Bytes of memory that a flush, and merging in the background, takes beside what it moves.
+/// Bytes of memory of a flush, and of a background compaction, besides the records.
 pub(crate) const MEMORY: u64 = 64 << 20;
 
-impl<F: Fingerprint> StoreInner<F> {
-    /// Makes a run of every memtable that waits for it, oldest first.
-    ///
-    /// # Errors
-    /// `Io`: what was written is still in the logs, and in memory. `Poisoned`.
-    pub(crate) fn flush_sealed(&self) -> Result<()> {
-        self.common.options.executor.run_exclusive(|| {
+impl StoreInner {
+    /// Makes runs of the sealed memtables, but of no more than `most`.
+    pub(crate) fn flush_sealed(&self, most: usize) -> Result<()> {
+        self.context.options.executor.run_exclusive(|| {
             let _flushing = self.flushing.lock();
-            while self.flush_next()? {}
+            for _ in 0..most {
+                if !self.flush_next()? {
+                    break;
+                }
+            }
             Ok(())
         })
     }
 
-    /// Makes a run of the oldest memtable that waits for it; whether there was one.
-    ///
-    /// # Errors
-    /// Those of [`StoreInner::flush_sealed`].
-    pub(crate) fn flush_oldest(&self) -> Result<bool> {
-        self.common.options.executor.run_exclusive(|| {
-            let _flushing = self.flushing.lock();
-            self.flush_next()
-        })
-    }
-
+    /// Makes a run of the oldest sealed memtable. Returns whether there was one.
     fn flush_next(&self) -> Result<bool> {
         self.check_poison()?;
-        let tree = self.tree();
-        let Some(sealed) = tree.sealed.front().cloned() else { return Ok(false) };
-        let older = tree.runs.clone();
-        drop(tree);
+        let versions = self.versions();
+        let Some(sealed) = versions.sealed.front().cloned() else { return Ok(false) };
+        let older = versions.runs.clone();
+        drop(versions);
         let flushed = self.flush_one(&sealed, &older);
         flushed.map(|()| true).inspect_err(|error| {
             self.check_place(error);
-            let mut tree = self.tree();
-            tree.flushing = Some(Failing::again(tree.flushing.as_ref(), error, sealed.last));
+            let mut versions = self.versions();
+            versions.flushing = Some(Failing::again(versions.flushing.as_ref(), error, sealed.last));
             self.changed.notify_all();
         })
     }
 
-    /// Makes a run of a memtable, behind older ones.
-    fn flush_one(&self, sealed: &Sealed<F>, older: &[Arc<Run>]) -> Result<()> {
+    fn flush_one(&self, sealed: &Sealed, older: &[Arc<Run>]) -> Result<()> {
         let workspace = self.workspace();
-        let (entries, net) = effective(sealed.memtable.entries(sealed.memtable.visible()), older);
-        let parts = self.maker().run_of_entries(&entries, older.is_empty(), &workspace)?;
+        let (parts, net) = by_width!(self.context.parameters.width(), F => {
+            let (entries, net) = effective::<F>(sealed.memtable.entries(sealed.memtable.visible()), older);
+            (self.maker().run_of_entries(&entries, older.is_empty(), &workspace)?, net)
+        });
         let bytes = parts.bytes();
         let new: Vec<_> = parts.into_run(sealed.first, sealed.last, net).into_iter().collect();
         self.install(
@@ -73,15 +64,14 @@ impl<F: Fingerprint> StoreInner<F> {
                 manifest.written.new = manifest.written.new.saturating_add(bytes);
                 runs.extend(new.iter().map(Arc::clone));
             },
-            |tree| {
-                tree.sealed.pop_front();
-                tree.flushing = None;
+            |versions| {
+                versions.sealed.pop_front();
+                versions.flushing = None;
             },
         )
     }
 
-    /// What a flush, or merging in the background, may use.
     pub(crate) fn workspace(&self) -> Workspace {
-        Workspace { memory: MEMORY, ..Workspace::new(&self.common.path, &self.common.options) }
+        Workspace { memory: MEMORY, ..Workspace::new(&self.context.path, &self.context.options) }
     }
 }

@@ -1,139 +1,127 @@
-//! Reading a store that another process writes.
+//! Reads a store that another process writes, without locks and without writing.
 //!
-//! Takes no lock and writes nothing. What is read is one state that the store was in, at the time of asking or later; what a
-//! writer replaces meanwhile is read again. Specified in format-spec/store.md, Reading.
+//! The reader sees one state of the store, at the time of the call or later. If the writer replaces the manifest
+//! meanwhile, the reader starts again. Specified in format-spec/store.md, Reading.
 
 use crate::db::recovery::{Recovered, Recovery};
 use crate::db::store_inner::StoreInner;
 use crate::db::version_set::VersionSet;
 use crate::env::ReadMode;
 use crate::error::{Error, ErrorKind, Result};
-use crate::fingerprint::Fingerprint;
 use crate::format::manifest::ManifestData;
 use crate::options::Options;
-use crate::version::{Run, StoreContext, manifest, open_runs};
+use crate::version::{Run, StoreContext, check_width, manifest, open_runs};
 use crate::wal;
 use std::io;
 use std::path::Path;
 use std::sync::Arc;
 
-/// How often opening is tried while a writer replaces what is being read.
+/// Most attempts while a writer replaces the manifest.
 const TRIES: usize = 100;
-/// How often it is tried while nothing is replaced.
+/// Most attempts with the same manifest: a file that is being written may look damaged for a moment.
 const FEW_TRIES: usize = 3;
 
-/// What a reader knows of the logs, and where it goes on.
+/// The position of a reader in the logs.
 #[derive(Debug)]
-pub(crate) struct Follower<F: Fingerprint> {
+pub(crate) struct Follower {
     manifest: ManifestData,
-    read: Recovered<F>,
-    /// Reading on has failed in between: everything has to be read again.
+    read: Recovered,
+    /// The last read failed, so everything has to be read again.
     is_broken: bool,
 }
 
-impl<F: Fingerprint> Follower<F> {
-    /// The store at a path as it is now.
-    pub(crate) fn open(path: &Path, options: &Options) -> Result<(Arc<StoreInner<F>>, Self, Recovery)> {
+impl Follower {
+    pub(crate) fn open(path: &Path, options: &Options, width: u32) -> Result<(Arc<StoreInner>, Self, Recovery)> {
         let manifest = manifest::read(&*options.env, path)?;
-        let common = StoreContext::new::<F>(path, options, &manifest.parameters)?;
-        let (tree, follower) = Self::read(&common, &[])?;
+        check_width(&manifest.parameters, path, width)?;
+        let context = StoreContext::new(path, options, &manifest.parameters)?;
+        let (versions, follower) = Self::read(&context, &[])?;
         let found = follower.read.found.clone();
-        Ok((Arc::new(StoreInner::new(common, tree, None)), follower, found))
+        Ok((Arc::new(StoreInner::new(context, versions, None)), follower, found))
     }
 
-    /// Reads manifest, runs and logs. Those of one moment: as long as a writer replaces the manifest meanwhile, everything is
-    /// read again. Runs that are open already are taken from `known`.
-    fn read(common: &StoreContext, known: &[Arc<Run>]) -> Result<(VersionSet<F>, Self)> {
-        let mut tries = 0;
-        loop {
-            let (manifest, runs) = open_runs(&common.path, &common.options, known)?;
-            check_parameters(common, &manifest)?;
-            let read = Recovered::read(common, &manifest);
-            tries += 1;
-            let current = is_current(common, &manifest)?;
+    /// Reads manifest, runs and logs of one moment. Open runs are taken from `known`.
+    fn read(context: &StoreContext, known: &[Arc<Run>]) -> Result<(VersionSet, Self)> {
+        for tries in 1.. {
+            let (manifest, runs) = open_runs(&context.path, &context.options, known)?;
+            check_parameters(context, &manifest)?;
+            let read = Recovered::read(context, &manifest);
+            let is_current = is_current(context, &manifest)?;
             match read {
-                Ok(_) if !current && tries < TRIES => {}
-                Ok(_) if !current => {
-                    let message = "the store changes faster than it can be read";
-                    return Err(Error::new(ErrorKind::Io, message).at_path(&common.path));
-                }
+                _ if !is_current && tries < TRIES => {}
+                Ok(_) if !is_current => break,
                 Ok(read) => {
-                    let mut tree = VersionSet::new(manifest.clone(), runs);
-                    tree.sealed.extend(read.sealed.iter().cloned());
-                    tree.active.clone_from(&read.active);
-                    return Ok((tree, Self { manifest, read, is_broken: false }));
+                    let mut versions = VersionSet::new(manifest.clone(), runs);
+                    versions.sealed.extend(read.sealed.iter().cloned());
+                    versions.active.clone_from(&read.active);
+                    return Ok((versions, Self { manifest, read, is_broken: false }));
                 }
-                Err(_) if !current && tries < TRIES => {}
-                // What is being written may look damaged for a moment.
                 Err(error) if error.kind() == ErrorKind::Damaged && tries < FEW_TRIES => {}
                 Err(error) => return Err(error),
             }
         }
+        Err(Error::new(ErrorKind::Io, "the store changes faster than it can be read").at_path(&context.path))
     }
 
-    /// The last sequence number that was read, and the next number for a record without an id.
+    /// The last sequence number, and the next number for a record without an id.
     pub(crate) fn reached(&self) -> (u64, u64) {
         (self.read.next_sequence - 1, self.read.next_id)
     }
 
-    /// Sees what was written since; whether there was anything.
-    pub(crate) fn refresh(&mut self, core: &StoreInner<F>) -> Result<bool> {
-        let common = &core.common;
-        if !self.is_broken && is_current(common, &self.manifest)? {
-            let more = self.read_on(core)?;
-            // Later batches may be in another log by now, or in a run.
-            if !self.is_broken && !self.has_next_log(common)? && is_current(common, &self.manifest)? {
+    /// Reads new writes. Returns whether there were any.
+    pub(crate) fn refresh(&mut self, inner: &StoreInner) -> Result<bool> {
+        let context = &inner.context;
+        if !self.is_broken && is_current(context, &self.manifest)? {
+            let more = self.read_on(inner)?;
+            // Later batches may be in another log, or in a run.
+            if !self.is_broken && !self.has_next_log(context)? && is_current(context, &self.manifest)? {
                 return Ok(more);
             }
         }
-        let known = core.tree().runs.clone();
-        let (tree, follower) = Self::read(common, &known)?;
-        let mut now = core.tree();
-        *now = tree;
+        let known = inner.versions().runs.clone();
+        let (versions, follower) = Self::read(context, &known)?;
+        let mut now = inner.versions();
+        *now = versions;
         *self = follower;
-        let seen = core.publish(&now);
+        let seen = inner.publish(&now);
         drop(now);
-        core.make_later_filters(&seen);
+        inner.make_later_filters(&seen);
         drop(seen);
-        core.forget();
+        inner.forget();
         Ok(true)
     }
 
-    /// Reads what was appended to the last log; whether it was anything.
-    fn read_on(&mut self, core: &StoreInner<F>) -> Result<bool> {
-        let common = &core.common;
+    /// Reads new batches of the last log. Returns whether there were any.
+    fn read_on(&mut self, inner: &StoreInner) -> Result<bool> {
+        let context = &inner.context;
         let Some(mut reader) = self.read.last.take() else { return Ok(false) };
-        if let Err(error) = reader.refresh(&**common.env()) {
+        if let Err(error) = reader.refresh(&**context.env()) {
             self.read.last = Some(reader);
-            // What was removed was flushed before, as another manifest says: all is read anew.
+            // A removed log was flushed before: there is another manifest.
             self.is_broken = true;
             return if error.kind() == ErrorKind::NotFound { Ok(false) } else { Err(error) };
         }
         let before = (self.read.next_sequence, self.read.sealed.len());
-        let read = self.read.read_on(common, &self.manifest, &mut reader);
+        let read = self.read.read_on(context, &self.manifest, &mut reader);
         self.read.last = Some(reader);
         self.is_broken = read.is_err();
         read?;
         if self.read.next_sequence == before.0 {
             return Ok(false);
         }
-        let mut tree = core.tree();
-        let same = match (&tree.active, &self.read.active) {
-            (Some(a), Some(b)) => Arc::ptr_eq(a, b),
-            _ => false,
-        };
-        if !same || self.read.sealed.len() != before.1 {
-            tree.sealed = self.read.sealed.iter().cloned().collect();
-            tree.active.clone_from(&self.read.active);
-            core.publish(&tree);
+        let mut versions = inner.versions();
+        let is_same = versions.active.as_ref().zip(self.read.active.as_ref()).is_some_and(|(a, b)| Arc::ptr_eq(a, b));
+        if !is_same || self.read.sealed.len() != before.1 {
+            versions.sealed = self.read.sealed.iter().cloned().collect();
+            versions.active.clone_from(&self.read.active);
+            inner.publish(&versions);
         }
         Ok(true)
     }
 
-    /// Whether there is a log behind the last one that was read.
-    fn has_next_log(&self, common: &StoreContext) -> Result<bool> {
-        let path = common.path.join(wal::name(self.read.next_log));
-        match common.env().open(&path, ReadMode::Pread) {
+    fn has_next_log(&self, context: &StoreContext) -> Result<bool> {
+        let path = context.path.join(wal::name(self.read.next_log));
+        match context.env().open(&path, ReadMode::Pread) {
             Ok(_) => Ok(true),
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(false),
             Err(error) => Err(Error::io("cannot open", &path, error)),
@@ -141,15 +129,14 @@ impl<F: Fingerprint> Follower<F> {
     }
 }
 
-/// Refuses a store that another one was put in the place of: what was read of the first would be taken for the second's.
-fn check_parameters(common: &StoreContext, manifest: &ManifestData) -> Result<()> {
-    if manifest.parameters == common.parameters {
+fn check_parameters(context: &StoreContext, manifest: &ManifestData) -> Result<()> {
+    if manifest.parameters == context.parameters {
         return Ok(());
     }
     let message = "the store at this path is another one now, with other parameters";
-    Err(Error::invalid(message).at_path(&common.path).with_remedy("open it anew"))
+    Err(Error::invalid(message).at_path(&context.path).with_remedy("open it anew"))
 }
 
-fn is_current(common: &StoreContext, manifest: &ManifestData) -> Result<bool> {
-    manifest::read(&**common.env(), &common.path).map(|now| now == *manifest)
+fn is_current(context: &StoreContext, manifest: &ManifestData) -> Result<bool> {
+    manifest::read(&**context.env(), &context.path).map(|now| now == *manifest)
 }

@@ -1,29 +1,29 @@
-//! What fails in the background while no write is in doubt: it is told, and tried again later.
+//! Errors of background work, which is tried again later.
 //!
-//! Flushing and merging touch nothing that was acknowledged: the logs, or the runs that were to be merged, are still there. So
-//! a damaged page, a full disk or a missing file descriptor is no reason to refuse writes.
+//! A failed flush or compaction leaves the logs and the runs unchanged, so a damaged page, a full disk or a missing
+//! file descriptor is no reason to refuse writes.
 
 use crate::error::{Error, ErrorKind};
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-/// After so long a failed attempt is repeated; after each further one twice as long.
+/// The pause after the first failure. It doubles with each further one.
 const FIRST_PAUSE: Duration = Duration::from_secs(1);
-/// The longest such pause. Attempts may read much before they fail again.
+/// The longest pause: an attempt may read much before it fails.
 const LONGEST_PAUSE: Duration = Duration::from_secs(600);
-/// The longest while there is too little room, which costs hardly anything to find out.
-const LONGEST_FOR_ROOM: Duration = Duration::from_secs(10);
+/// The longest pause if the device has too little space, which is cheap to check.
+const LONGEST_FOR_SPACE: Duration = Duration::from_secs(10);
 
-/// What an open store cannot do at present.
+/// The work that an open store cannot do at present.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Health {
-    /// The error that left in doubt what the files hold. The store takes no writes until it is opened again
+    /// The error that left the on-disk state unknown. The store takes no writes until it is opened again
     /// ([`ErrorKind::Poisoned`]).
     pub poisoned: Option<String>,
-    /// What keeps memtables from being moved to segments. Writes go on until memory is full, and fail then.
+    /// The failing flush. Writes go on until the memtables are full, then fail.
     pub flushing: Option<Trouble>,
-    /// What keeps runs from being merged. Writes go on; queries have more and more runs to ask.
+    /// The failing compaction. Writes go on; queries search more and more runs.
     pub merging: Option<Trouble>,
 }
 
@@ -35,41 +35,39 @@ impl Health {
     }
 }
 
-/// Work in the background that fails, and is tried again.
+/// Background work that fails, and is tried again.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Trouble {
-    /// The last error: what is wrong, where, and the remedy.
+    /// The last error: message, place and remedy.
     pub error: String,
-    /// How many attempts in a row have failed.
+    /// Number of failed attempts in a row.
     pub attempts: u32,
 }
 
-/// The same inside: what it concerns, and when the next attempt is due.
+/// A [`Trouble`], the writes concerned, and the time of the next attempt.
 #[derive(Clone, Debug)]
 pub(crate) struct Failing {
     pub(crate) trouble: Trouble,
-    /// The greatest sequence number that is concerned: what is newer may go on.
+    /// The last sequence number concerned. Work on newer writes may go on.
     pub(crate) up_to: u64,
     next: Instant,
 }
 
 impl Failing {
-    /// Work up to a sequence number has failed, again or for the first time.
     pub(crate) fn again(before: Option<&Self>, error: &Error, up_to: u64) -> Self {
         let attempts = before.map_or(0, |before| before.trouble.attempts).saturating_add(1);
-        let longest = if error.is_out_of_room() { LONGEST_FOR_ROOM } else { LONGEST_PAUSE };
+        let longest = if error.is_out_of_room() { LONGEST_FOR_SPACE } else { LONGEST_PAUSE };
         let pause = FIRST_PAUSE.saturating_mul(1 << (attempts - 1).min(16)).min(longest);
         let trouble = Trouble { error: error.to_string(), attempts };
         Self { trouble, up_to, next: Instant::now() + pause }
     }
 
-    /// How long to wait for the next attempt, if it is not due.
+    /// The time until the next attempt, if it is not due.
     pub(crate) fn pause(&self) -> Option<Duration> {
         self.next.checked_duration_since(Instant::now()).filter(|pause| !pause.is_zero())
     }
 
-    /// The error of a write that has to wait for work which fails.
     pub(crate) fn refusal(&self, path: &Path) -> Error {
         let cause = &self.trouble.error;
         let message = format!("what is in memory cannot be moved to segments, and there is no room for more ({cause})");

@@ -1,36 +1,37 @@
-//! The crawler's operation: is there something near already? If not, this is it.
+//! Inserts a record unless there is one near it: the crawler's operation.
 
 use crate::db::store_inner::StoreInner;
-use crate::db::write_batch::{Write, WriteBatch};
+use crate::db::write_batch::Write;
 use crate::error::Result;
-use crate::fingerprint::{Fingerprint, Id, Match};
+use crate::fingerprint::{Fingerprint, Id, Match, to_words};
 use crate::query::Near;
 use crate::version::ReadView;
 use crate::wal::Durability;
 use std::sync::Arc;
 
-/// What [`crate::Store::insert_if_new`] has found or done.
+/// The result of [`crate::Store::insert_if_new`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct InsertOutcome<F: Fingerprint = u64> {
-    /// Whether the record was inserted: nothing was near, but perhaps records with its own id. If the very record is there
-    /// already it is not inserted either; `own` begins with it then.
+pub struct InsertOutcome<F = u64> {
+    /// Whether the record was inserted: the store had no near record with another id. If the store has this record
+    /// already, it is not inserted, and `own` begins with it.
     pub inserted: bool,
-    /// The number that the store has given to it, if it was inserted and the store numbers its records.
+    /// The number of the inserted record, if the store numbers its records.
     pub number: Option<u64>,
-    /// Records within the distance that have other ids, as many as were asked for, those of the nearest fingerprints, in the
-    /// order of [`crate::Store::query`]. Where there are no ids, each fingerprint with its count is one.
+    /// Records within the distance with other ids, in the order of [`crate::Store::query`]: those of the nearest
+    /// fingerprints, up to the requested number. Without ids, each fingerprint with its count is one.
     pub duplicates: Vec<Match<F>>,
-    /// The records within the distance that have the same id: earlier states of the same document.
+    /// Records within the distance with the same id: earlier states of the same document.
     pub own: Vec<Match<F>>,
 }
 
-impl<F: Fingerprint> StoreInner<F> {
-    /// Inserts a record unless there is one near it; names at most `most` of those.
+impl StoreInner {
+    /// Inserts a record unless there is one near it; returns at most `most` of those.
     ///
-    /// The search goes on without the lock of writers. What was written meanwhile is at the end of the memtables, and is
-    /// compared one by one under the lock; so nothing can come in between, and writers wait for each other for a moment only.
-    pub(crate) fn insert_if_new(
+    /// The search runs without the writer lock. Records written meanwhile are at the end of the memtables, and are
+    /// compared one by one under the lock. So no write comes between search and insert, and writers wait for a moment
+    /// only.
+    pub(crate) fn insert_if_new<F: Fingerprint>(
         &self,
         fingerprint: F,
         id: Option<Id>,
@@ -41,24 +42,21 @@ impl<F: Fingerprint> StoreInner<F> {
         self.slow_down();
         loop {
             let (found, state) = self.ask(|searcher| {
-                let asking = searcher.now();
-                let found = asking.duplicates(fingerprint, id.as_ref(), k, most.max(1));
-                found.map(|found| (found, asking.state.clone()))
+                let found = searcher.duplicates(fingerprint, id.as_ref(), k, most.max(1));
+                found.map(|found| (found, searcher.state.clone()))
             })?;
             let Near { own, duplicates } = found;
-            // The very record may be there already.
             let is_there = own.first().is_some_and(|first| first.distance == 0);
             if is_there || !duplicates.is_empty() {
-                // What was found may have been written a moment ago.
+                // The records found may not be durable yet.
                 self.promise_all(durability)?;
                 return Ok(InsertOutcome { inserted: false, number: None, duplicates, own });
             }
             let mut writing = self.writer()?;
-            if self.is_near_what_came_after(&state, fingerprint, k) {
+            if self.may_be_near_later_writes(&state, fingerprint, k) {
                 continue;
             }
-            let batch = WriteBatch { writes: vec![Write::Insert(fingerprint, id)] };
-            let done = self.write_with(&mut writing, &batch);
+            let done = self.write_with(&mut writing, &[Write::Insert(to_words(fingerprint), id)]);
             self.write_handed(&mut writing);
             drop(writing);
             let (written, promise) = done?;
@@ -67,15 +65,15 @@ impl<F: Fingerprint> StoreInner<F> {
         }
     }
 
-    /// Whether anything within the distance may have been written after a state, or if nobody can say. The caller is the writer.
-    fn is_near_what_came_after(&self, state: &ReadView<F>, fingerprint: F, k: u32) -> bool {
+    /// Whether a record within the distance may have been written after `state`. The caller has the writer lock.
+    fn may_be_near_later_writes<F: Fingerprint>(&self, state: &ReadView, fingerprint: F, k: u32) -> bool {
         let now = self.state();
-        let last_run = |state: &ReadView<F>| state.view.runs.last().map(|run| run.entry.last);
+        let last_run = |state: &ReadView| state.view.runs.last().map(|run| run.entry.last);
         if last_run(&now) != last_run(state) {
-            // Memtables went to segments meanwhile, or something was loaded.
+            // A flush or a load has ended meanwhile.
             return true;
         }
-        // So all memtables are there that were; from where on is there more?
+        // So no memtable of `state` is gone.
         let before = state.view.memtables.last();
         let mut known = before.is_none();
         for (memtable, visible) in now.memtables() {

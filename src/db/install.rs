@@ -1,9 +1,8 @@
-//! Changing what a store consists of: one manifest takes the place of another.
+//! Replaces the manifest and publishes the new version set.
 
 use crate::db::store_inner::StoreInner;
 use crate::db::version_set::VersionSet;
 use crate::error::{Error, ErrorKind, Result};
-use crate::fingerprint::Fingerprint;
 use crate::format::manifest::ManifestData;
 use crate::segment::Segment;
 use crate::version::{Run, StoreContext, manifest};
@@ -11,61 +10,56 @@ use crate::wal;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-impl<F: Fingerprint> StoreInner<F> {
-    /// Changes what the store consists of: puts a manifest in the place of the one before, and lets readers see it. `change` is
-    /// given a copy of the manifest and the runs. Runs that are not there any more lose their files when nobody reads them.
+impl StoreInner {
+    /// Replaces the manifest, then publishes the new version set. `change` gets a copy of the manifest and of the runs;
+    /// `after` is called when the version set has them. Files of runs that are no longer named go after their last
+    /// reader.
     ///
-    /// # Errors
-    /// `Io` from writing the manifest: then the store is as before, and `new` runs lose their files, unless nobody knows which
-    /// manifest is there now; then it takes no more writes. `Poisoned` if that has happened before.
+    /// If this fails, the store is unchanged and the files of `new` go, unless it is unknown which manifest is on disk:
+    /// then the store is poisoned and no file goes.
     pub(crate) fn install(
         &self,
         new: &[Arc<Run>],
         change: impl FnOnce(&mut ManifestData, &mut Vec<Arc<Run>>),
-        after: impl FnOnce(&mut VersionSet<F>),
+        after: impl FnOnce(&mut VersionSet),
     ) -> Result<()> {
-        // One at a time changes the manifest and the runs, so they stay as they are while writers go on.
+        // Under this lock, only this thread changes the manifest and the runs, while writers go on.
         let installing = self.installing.lock();
-        let tree = self.tree();
-        let before = Some(tree.manifest.clone()).filter(|_| tree.is_placed);
-        let (mut manifest, mut runs) = (tree.manifest.clone(), tree.runs.clone());
-        drop(tree);
-        // Which manifest is there, and whether it lasts, nobody knows then: whatever follows might take away what it names.
-        if let Err(error) = self.check_poison() {
-            new.iter().for_each(|run| run.mark_obsolete(&self.common.obsolete_files));
-            return Err(error);
-        }
+        let versions = self.versions();
+        let before = Some(versions.manifest.clone()).filter(|_| versions.is_placed);
+        let (mut manifest, mut runs) = (versions.manifest.clone(), versions.runs.clone());
+        drop(versions);
+        let give_up = || new.iter().for_each(|run| run.mark_obsolete(&self.context.obsolete_files));
+        // A poisoned store may have another manifest, whose files must stay.
+        self.check_poison().inspect_err(|_| give_up())?;
         change(&mut manifest, &mut runs);
         manifest.runs = runs.iter().map(|run| run.entry).collect();
         manifest.next_segment = self.next_segment.load(Ordering::Relaxed);
-        if let Err(failed) = replace(&self.common, before.as_ref(), &manifest) {
-            return Err(match failed {
-                Failed::AsBefore(error) => {
-                    new.iter().for_each(|run| run.mark_obsolete(&self.common.obsolete_files));
-                    error
-                }
-                Failed::Unknown(error) => {
-                    self.poison(&error);
-                    error
-                }
-            });
-        }
-        let mut tree = self.tree();
-        let first_log = tree.manifest.first_log;
-        tree.manifest = manifest;
-        let mut gone = std::mem::replace(&mut tree.runs, runs);
-        gone.retain(|run| !tree.runs.iter().any(|stays| Arc::ptr_eq(stays, run)));
-        tree.is_placed = true;
-        let stays =
-            |segment: &Arc<Segment>| tree.runs.iter().flat_map(|run| run.segments()).any(|of| Arc::ptr_eq(of, segment));
+        replace(&self.context, before.as_ref(), &manifest).map_err(|(error, is_unchanged)| {
+            if is_unchanged {
+                give_up()
+            } else {
+                self.poison(&error)
+            }
+            error
+        })?;
+        let mut versions = self.versions();
+        let first_log = versions.manifest.first_log;
+        versions.manifest = manifest;
+        let mut gone = std::mem::replace(&mut versions.runs, runs);
+        gone.retain(|run| !versions.runs.iter().any(|stays| Arc::ptr_eq(stays, run)));
+        versions.is_placed = true;
+        let stays = |segment: &Arc<Segment>| {
+            versions.runs.iter().flat_map(|run| run.segments()).any(|of| Arc::ptr_eq(of, segment))
+        };
         let replaced = gone.iter().flat_map(|run| run.segments()).filter(|segment| !stays(segment));
-        replaced.for_each(|segment| segment.mark_obsolete(&self.common.obsolete_files));
-        after(&mut tree);
-        let seen = self.publish(&tree);
-        let logs = first_log..tree.manifest.first_log;
-        drop(tree);
-        // Their writes are in segments now. What cannot be removed, the next writer removes.
-        logs.for_each(|number| _ = self.common.env().remove(&self.common.path.join(wal::name(number))));
+        replaced.for_each(|segment| segment.mark_obsolete(&self.context.obsolete_files));
+        after(&mut versions);
+        let seen = self.publish(&versions);
+        let logs = first_log..versions.manifest.first_log;
+        drop(versions);
+        // The writes of these logs are in segments. The next writer removes logs that cannot be removed now.
+        logs.for_each(|number| _ = self.context.env().remove(&self.context.path.join(wal::name(number))));
         self.make_later_filters(&seen);
         drop((installing, seen));
         self.forget();
@@ -74,33 +68,25 @@ impl<F: Fingerprint> StoreInner<F> {
     }
 }
 
-/// How replacing the manifest has failed.
-pub(crate) enum Failed {
-    /// The old manifest is there.
-    AsBefore(Error),
-    /// Nobody knows.
-    Unknown(Error),
-}
-
-/// Replaces the manifest, or places the first one.
-pub(crate) fn replace(
-    common: &StoreContext,
+/// Replaces the manifest, or places the first one. An error comes with whether the manifest on disk is surely
+/// unchanged.
+fn replace(
+    context: &StoreContext,
     before: Option<&ManifestData>,
     manifest: &ManifestData,
-) -> std::result::Result<(), Failed> {
-    let (env, path) = (common.env(), &common.path);
-    let is_as_before = || match (manifest::read(&**env, path), before) {
+) -> std::result::Result<(), (Error, bool)> {
+    let (env, path) = (context.env(), &context.path);
+    let is_unchanged = || match (manifest::read(&**env, path), before) {
         (Ok(found), Some(before)) => found == *before,
         (Err(found), None) => found.kind() == ErrorKind::NotFound,
         _ => false,
     };
-    let prepared = manifest::prepare(env, path, manifest).map_err(|error| match error.is_displaced() {
-        true => Failed::Unknown(error),
-        false => Failed::AsBefore(error),
+    let prepared = manifest::prepare(env, path, manifest).map_err(|error| {
+        let is_displaced = error.is_displaced();
+        (error, !is_displaced)
     })?;
-    let placed = prepared.place().map_err(|error| match !error.is_displaced() && is_as_before() {
-        true => Failed::AsBefore(error),
-        false => Failed::Unknown(error),
-    });
-    placed.map(|_| ())
+    prepared.place().map(|_| ()).map_err(|error| {
+        let is_unchanged = !error.is_displaced() && is_unchanged();
+        (error, is_unchanged)
+    })
 }

@@ -1,3 +1,28 @@
+//! The LSM engine: writes, flushes, compaction, recovery.
+//!
+//! An acknowledged write survives a crash at any moment, to the level of its [`Durability`](crate::Durability). Readers
+//! see each batch whole. The engine writes segments of known records only; queries are in `query`. The bytes are
+//! specified in format-spec/store.md and runs.md.
+//!
+//! * [`Handle`] (`handle.rs`) is an open store: the directory's lock, the background threads and the [`StoreInner`].
+//! * [`StoreInner`] (`store_inner.rs`) is the shared state with its locks; the other files add its operations.
+//! * [`VersionSet`] (`version_set.rs`) has the manifest, the runs and the memtables; `publish` shows them to readers.
+//! * [`Writer`] (`writer.rs`) is the state under the writer lock: the log and the next numbers.
+//!
+//! **Write.** `write.rs` checks the batch, `pressure.rs` may delay it, `combining.rs` takes the writer lock,
+//! `resolved.rs` turns the batch into entries, `commit.rs` appends them to the log and the memtable. Then, without the
+//! lock, the thread waits for durability. `insert_if_new.rs` first searches for near records.
+//!
+//! **Background** (`background.rs`). The flush thread makes runs of sealed memtables (`flush.rs`, `count.rs`,
+//! `run_builder.rs`) and allocates the next memtable (`next_memtable.rs`); the compaction thread merges runs
+//! (`compaction/`). `install.rs` replaces the manifest and publishes the result. `health.rs` reports errors,
+//! `filters.rs` builds filters on its own threads.
+//!
+//! **Open.** `recovery.rs` reads the logs; `follower.rs` opens for reading and follows the writing process.
+//!
+//! **Locks.** In the order of their ranks ([`Rank`](crate::executor::Rank)): a thread that installs a version takes
+//! `writer`, `flushing` or `compacting`, then `installing`, then `versions`, the last for moments only.
+
 mod background;
 mod combining;
 mod commit;
@@ -8,19 +33,12 @@ mod estimate;
 pub(crate) mod filters;
 mod flush;
 mod follower;
-mod handed;
 mod handle;
-mod hashers;
 mod health;
-pub(crate) mod id_assignment;
 mod insert_if_new;
 mod install;
-mod lock;
-mod next;
 mod next_memtable;
 mod pressure;
-mod pressure_state;
-mod promise;
 mod recovery;
 mod resolved;
 mod run_builder;
@@ -28,10 +46,11 @@ mod store_inner;
 mod version_set;
 mod write;
 mod write_batch;
+mod write_pressure;
 mod writer;
 
 pub(crate) use compaction::compact::{TEXTS_OF_COMPRESSED, merged_net};
-pub(crate) use count::{effective, layers, pointless, records_of_runs, records_of_state};
+pub(crate) use count::{effective, pointless, records_of_runs, records_of_state};
 pub(crate) use directory::{
     CREATING, Vacancy, begin_creation, create_durably, forget_lock, undo_creation, vacancy_for_store,
 };
@@ -39,11 +58,8 @@ pub(crate) use estimate::Estimate;
 pub use filters::FilterStatistics;
 pub(crate) use flush::MEMORY;
 pub(crate) use handle::Handle;
-pub use hashers::check_hashers;
 pub use health::{Health, Trouble};
 pub use insert_if_new::InsertOutcome;
-pub(crate) use pressure_state::Slowed;
-pub use pressure_state::WritePressure;
 pub(crate) use recovery::Recovered;
 pub use recovery::{Recovery, TornLog};
 pub(crate) use run_builder::{Made, Maker, Making, RunParts};
@@ -51,4 +67,6 @@ pub(crate) use store_inner::{StoreInner, Writing};
 pub(crate) use version_set::VersionSet;
 pub(crate) use write_batch::owned;
 pub use write_batch::{WriteBatch, WriteSummary};
-pub(crate) use writer::Writer;
+pub(crate) use write_pressure::Slowed;
+pub use write_pressure::WritePressure;
+pub(crate) use writer::{Refused, Writer, check_id_assignment};

@@ -1,65 +1,58 @@
-//! The next memtable, made before it is needed.
+//! Allocates the next memtable before it is needed.
 //!
-//! Making one asks the system for memory, and under load that takes as long as tens of thousands of inserts. So when the
-//! active one is nearly full the thread that flushes makes another, and makes the log durable so far, while writes go on; a
-//! load does the same before it has writers wait.
+//! Under load an allocation takes as long as tens of thousands of inserts. So when the active memtable is nearly full,
+//! the flush thread allocates the next one and makes the log durable so far, while writes go on. A load does the same
+//! before it makes writers wait.
 
-use crate::db::next::Next;
-use crate::db::promise::Promise;
 use crate::db::store_inner::StoreInner;
+use crate::db::version_set::NextMemtable;
 use crate::db::writer::Writer;
 use crate::error::Result;
-use crate::fingerprint::Fingerprint;
 use crate::memtable::Memtable;
 use crate::options::Maintenance;
-use crate::wal::Durability;
+use crate::wal::{Durability, Promise};
 use std::sync::Arc;
 
-impl<F: Fingerprint> StoreInner<F> {
-    /// The memtable to write to, if there is one. Asks for the next one in time.
-    pub(crate) fn active(&self, writer: &Writer) -> Option<Arc<Memtable<F>>> {
-        let mut tree = self.tree();
-        let background = self.common.options.maintenance == Maintenance::Background;
+impl StoreInner {
+    /// The active memtable. Requests the next one when this one is nearly full.
+    pub(crate) fn active(&self, writer: &Writer) -> Option<Arc<Memtable>> {
+        let mut versions = self.versions();
+        let background = self.context.options.maintenance == Maintenance::Background;
         if background
-            && matches!(tree.next, Next::Later)
-            && tree.active.as_ref().is_some_and(|active| active.is_nearly_full())
+            && matches!(versions.next, NextMemtable::Later)
+            && versions.active.as_ref().is_some_and(|active| active.is_nearly_full())
         {
-            tree.next = Next::Wanted(writer.promise());
+            versions.next = NextMemtable::Wanted(writer.promise());
             self.changed.notify_all();
         }
-        tree.active.clone()
+        versions.active.clone()
     }
 
-    /// Makes the next memtable, if the active one is in use, and makes durable what was promised. Takes no lock of writers: a
-    /// write that has it may wait for the thread that flushes.
-    ///
-    /// # Errors
-    /// `Io` from syncing, which poisons the store.
+    /// Allocates the next memtable if the active one is in use, and makes `written` durable. Takes no writer lock: its
+    /// holder may wait for the flush thread. A failed sync poisons the store.
     pub(crate) fn prepare_next(&self, written: Option<&Promise>) -> Result<()> {
-        let mut tree = self.tree();
-        let is_used = tree.active.as_ref().is_some_and(|active| !active.is_empty());
-        let is_needed = is_used && !matches!(tree.next, Next::Made(_));
+        let mut versions = self.versions();
+        let is_used = versions.active.as_ref().is_some_and(|active| !active.is_empty());
+        let is_needed = is_used && !matches!(versions.next, NextMemtable::Made(_));
         if is_needed {
-            tree.next = Next::Tried;
+            versions.next = NextMemtable::Tried;
         }
-        drop(tree);
-        if is_needed && let Ok(memtable) = Memtable::new(&self.common.shape, 0) {
-            // Another thread may have made one meanwhile, which goes when nothing is locked.
-            let before = std::mem::replace(&mut self.tree().next, Next::Made(Arc::new(memtable)));
+        drop(versions);
+        if is_needed && let Ok(memtable) = Memtable::new(&self.context.shape, 0) {
+            // Another thread may have allocated one meanwhile, which is dropped outside the lock.
+            let before = std::mem::replace(&mut self.versions().next, NextMemtable::Made(Arc::new(memtable)));
             drop(before);
         }
         written.map_or(Ok(()), |written| self.keep(written, Durability::SyncAll))
     }
 
-    /// A memtable with room for so many records: the one that was made ahead, or another.
-    ///
-    /// # Errors
-    /// `Io` if there is not so much memory.
-    pub(crate) fn take_next(&self, records: usize) -> Result<Arc<Memtable<F>>> {
-        let next = std::mem::replace(&mut self.tree().next, Next::Later);
+    /// A memtable for at least so many records: the one allocated ahead, or a new one. Fails with `Io` without enough
+    /// memory.
+    pub(crate) fn take_next(&self, records: usize) -> Result<Arc<Memtable>> {
+        let next = std::mem::replace(&mut self.versions().next, NextMemtable::Later);
         match next {
-            Next::Made(memtable) if memtable.capacity() >= records => Ok(memtable),
-            _ => Ok(Arc::new(Memtable::new(&self.common.shape, records)?)),
+            NextMemtable::Made(memtable) if memtable.capacity() >= records => Ok(memtable),
+            _ => Ok(Arc::new(Memtable::new(&self.context.shape, records)?)),
         }
     }
 }
@@ -77,29 +70,29 @@ mod tests {
     }
 
     #[test]
-    fn the_next_memtable_is_made_before_the_active_one_is_full() {
+    fn the_next_memtable_is_allocated_before_the_active_one_is_full() {
         let directory = tempfile::tempdir().unwrap();
         let store = store(&directory.path().join("store"), Maintenance::Background);
-        let core = store.core();
+        let inner = store.inner();
         let insert = |number| store.insert(number, number, Durability::Buffered).unwrap();
         insert(0);
-        let capacity = core.tree().active.as_ref().unwrap().capacity() as u64;
+        let capacity = inner.versions().active.as_ref().unwrap().capacity() as u64;
         let nearly = capacity / 4 * 3 + 1;
         (1..nearly).for_each(insert);
-        assert!(matches!(core.tree().next, Next::Later));
+        assert!(matches!(inner.versions().next, NextMemtable::Later));
         insert(nearly);
         insert(nearly + 1);
         let began = Instant::now();
         let next = loop {
-            if let Next::Made(next) = &core.tree().next {
+            if let NextMemtable::Made(next) = &inner.versions().next {
                 break Arc::clone(next);
             }
-            assert!(began.elapsed() < Duration::from_secs(60), "it was not made");
+            assert!(began.elapsed() < Duration::from_secs(60), "it was not allocated");
             std::thread::sleep(Duration::from_millis(1));
         };
         (nearly + 2..=capacity).for_each(insert);
-        let is_active = Arc::ptr_eq(core.tree().active.as_ref().unwrap(), &next);
-        assert!(is_active && matches!(core.tree().next, Next::Later));
+        let is_active = Arc::ptr_eq(inner.versions().active.as_ref().unwrap(), &next);
+        assert!(is_active && matches!(inner.versions().next, NextMemtable::Later));
         assert_eq!(store.statistics().records, capacity + 1);
     }
 
@@ -109,14 +102,14 @@ mod tests {
     }
 
     #[test]
-    fn no_log_grows_for_ever() {
+    fn no_log_grows_forever() {
         let directory = tempfile::tempdir().unwrap();
         let path = directory.path().join("store");
         let store = store(&path, Maintenance::Foreground);
         let mut seen = BTreeSet::new();
         for load in 0..40 {
             store.insert_many((0..1000).map(|number| (load << 32 | number, number)), Durability::Buffered).unwrap();
-            // Nothing of it is new, so no run is entered.
+            // No record of it is new, so no run is installed.
             store.bulk_load(Records::WithIds(vec![Record::new(0, 0)])).unwrap();
             assert!(logs(&path).len() <= 1);
             seen.extend(logs(&path));
@@ -126,17 +119,17 @@ mod tests {
     }
 
     #[test]
-    fn a_log_goes_on_behind_what_a_load_has_flushed() {
+    fn a_log_continues_after_the_flush_of_a_load() {
         let directory = tempfile::tempdir().unwrap();
         let path = directory.path().join("store");
         let store = store(&path, Maintenance::Manual);
         let insert = |number| store.insert(number, number, Durability::SyncData).unwrap();
         let logs = || logs(&path).len();
         (0..10).for_each(insert);
-        store.core().flush_beside().unwrap();
+        store.inner().flush_beside().unwrap();
         (10..20).for_each(insert);
         assert_eq!((store.statistics().runs, logs()), (1, 1));
-        // What a process that ends now leaves.
+        // The files of a process that ends now.
         let copy = directory.path().join("copy");
         std::fs::create_dir(&copy).unwrap();
         for entry in std::fs::read_dir(&path).unwrap() {
@@ -148,10 +141,10 @@ mod tests {
         left.insert(20, 20, Durability::SyncData).unwrap();
         drop(left);
         assert_eq!(Store::<u64>::open(&copy, &Options::new()).unwrap().statistics().records, 21);
-        // A load flushes the rest, and its run comes behind.
+        // A load flushes the rest before its run.
         assert_eq!(store.bulk_load(Records::WithIds(vec![])).unwrap().records, 0);
         assert_eq!((store.statistics().runs, store.statistics().records), (2, 20));
-        // All that it has is in segments.
+        // All its writes are in segments.
         assert_eq!(logs(), 1);
         store.flush().unwrap();
         assert_eq!(logs(), 0);

@@ -1,86 +1,81 @@
-//! From the logs back to memtables.
+//! Reads the logs into memtables, without writing.
 //!
-//! Every batch that was ever promised is read, whole, or it is an error; batches that a crash has cut short are left out and
-//! told. Writes nothing. Specified in format-spec/store.md, Contents and What a crash may leave.
+//! A missing or damaged batch that was durable is an error. Recovery leaves out and reports a torn tail. Specified in
+//! format-spec/store.md, Contents and What a crash may leave.
 
 use crate::db::version_set::Sealed;
 use crate::error::{Error, Result};
-use crate::fingerprint::{Entry, Fingerprint, Id};
+use crate::fingerprint::{Entry, Id, IdAssignment, Words};
 use crate::format::log::damaged_log;
-use crate::format::manifest::{IdAssignment, MOST_NUMBER, ManifestData};
+use crate::format::manifest::{MOST_NUMBER, ManifestData};
 use crate::memtable::Memtable;
 use crate::version::StoreContext;
 use crate::wal::{self, LogReader, Tail};
 use std::path::PathBuf;
 use std::sync::Arc;
 
-/// What is wrong with a frame that holds, but whose number or counts would come to a run that cannot be.
 const NEVER_REACHED: &str = "a sequence number, or counts of records, that no store reaches";
 
-/// What opening a store has found in its logs: writes that were in no segment yet.
+/// The writes that opening a store has found in its logs and in no segment.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Recovery {
-    /// Logs.
+    /// Number of logs.
     pub logs: u64,
-    /// Batches of writes in them that no segment has.
+    /// Number of batches of writes that are in no segment.
     pub batches: u64,
-    /// What these say of records.
+    /// Number of operations in these batches.
     pub operations: u64,
-    /// Logs that end with writes that were cut short by a crash. Nobody was promised them, and they are left out.
+    /// Logs that end with unfinished writes, which a crash has cut short. None of them was acknowledged; they are left
+    /// out.
     pub torn: Vec<TornLog>,
 }
 
-/// A log that ends with writes that were cut short.
+/// A log that ends with unfinished writes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct TornLog {
     /// The log.
     pub path: PathBuf,
-    /// Where what holds ends.
+    /// The end of the frames that hold.
     pub offset: u64,
-    /// Bytes behind that which do not.
+    /// Number of bytes after `offset`.
     pub bytes: u64,
 }
 
-/// Writes that were read from logs, and where the next ones go.
+/// The writes of the logs, and the numbers of the next ones.
 #[derive(Debug)]
-pub(crate) struct Recovered<F: Fingerprint> {
-    pub(crate) sealed: Vec<Sealed<F>>,
-    /// The last memtable, which is not full.
-    pub(crate) active: Option<Arc<Memtable<F>>>,
+pub(crate) struct Recovered {
+    pub(crate) sealed: Vec<Sealed>,
+    /// The last memtable.
+    pub(crate) active: Option<Arc<Memtable>>,
     pub(crate) active_first: u64,
     /// Bytes of the active memtable's writes in logs.
     pub(crate) log_bytes: u64,
     pub(crate) next_sequence: u64,
     pub(crate) next_id: u64,
-    /// What all counts add up to, those of tombstones too.
+    /// The sum of all counts, including those of tombstones.
     counted: u64,
-    /// The logs' numbers, and where their frames end.
     pub(crate) logs: Vec<(u64, u64)>,
-    /// Bytes of their files.
+    /// Bytes of the files of the logs.
     pub(crate) file_bytes: u64,
     pub(crate) next_log: u64,
     pub(crate) found: Recovery,
-    /// The last log, for who reads on when there is more.
+    /// The last log, for a follower.
     pub(crate) last: Option<LogReader>,
 }
 
-impl<F: Fingerprint> Recovered<F> {
-    /// Reads all logs that a manifest leaves to be read. Changes nothing.
-    ///
-    /// # Errors
-    /// `Damaged` if writes are missing that were durable once; `Unsupported`, `Io`.
-    pub(crate) fn read(common: &StoreContext, manifest: &ManifestData) -> Result<Self> {
-        let logs = logs_of(common, manifest)?;
+impl Recovered {
+    /// Reads all logs that the manifest needs. Fails with `Damaged` if durable writes are missing.
+    pub(crate) fn read(context: &StoreContext, manifest: &ManifestData) -> Result<Self> {
+        let logs = logs_of(context, manifest)?;
         let mut recovered = Self::new(manifest, &logs);
         for number in logs {
-            recovered.read_log(common, manifest, number)?;
+            recovered.read_log(context, manifest, number)?;
         }
         Ok(recovered)
     }
 
-    /// Nothing so far of the logs with these numbers.
     pub(crate) fn new(manifest: &ManifestData, logs: &[u64]) -> Self {
         Self {
             sealed: Vec::new(),
@@ -98,23 +93,23 @@ impl<F: Fingerprint> Recovered<F> {
         }
     }
 
-    fn read_log(&mut self, common: &StoreContext, manifest: &ManifestData, number: u64) -> Result<()> {
-        let mut reader = LogReader::open(&**common.env(), &common.path, number)?;
-        if reader.header().parameters != common.parameters {
+    fn read_log(&mut self, context: &StoreContext, manifest: &ManifestData, number: u64) -> Result<()> {
+        let mut reader = LogReader::open(&**context.env(), &context.path, number)?;
+        if reader.header().parameters != context.parameters {
             return Err(Error::damaged("the log is that of another store").at_path(reader.path()));
         }
         self.file_bytes += reader.length();
         let first = reader.header().first;
         let follows = match &self.last {
             None => first <= self.next_sequence,
-            // Of a log that a crash has cut short, segments may have what is missing.
+            // Segments may have the missing end of a log that a crash has cut short.
             Some(before) => (before.next_sequence()..=self.next_sequence).contains(&first),
         };
         if !follows {
             let message = format!("writes are missing in front of number {first}");
             return Err(damaged_log(&message).at_path(reader.path()));
         }
-        self.read_on(common, manifest, &mut reader)?;
+        self.read_on(context, manifest, &mut reader)?;
         if let Tail::Torn(bytes) = reader.tail()? {
             self.found.torn.push(TornLog { path: reader.path().to_owned(), offset: reader.position(), bytes });
         }
@@ -123,36 +118,38 @@ impl<F: Fingerprint> Recovered<F> {
         Ok(())
     }
 
-    /// Takes all further batches of a log.
     pub(crate) fn read_on(
         &mut self,
-        common: &StoreContext,
+        context: &StoreContext,
         manifest: &ManifestData,
         reader: &mut LogReader,
     ) -> Result<()> {
         loop {
             let begin = reader.position();
-            let Some((sequence, operations)) = reader.next_batch::<F>()? else { return Ok(()) };
+            let Some((sequence, operations)) = reader.next_batch()? else { return Ok(()) };
             if sequence > manifest.flushed {
                 let bytes = reader.position() - begin;
-                let taken = self.take(common, manifest, (reader.header().number, sequence, bytes), &operations);
+                let taken = self.take(context, manifest, (reader.header().number, sequence, bytes), &operations);
                 taken.map_err(|error| error.at_path(reader.path()).at_offset(begin))?;
             }
         }
     }
 
-    /// Takes a batch: the number of its log, its sequence number, its bytes there, and what it says.
-    ///
-    /// # Errors
-    /// `Damaged` if no store reaches its number or its counts, and then nothing is taken; `Io`.
+    /// Adds a batch of `bytes` in a log. Fails with `Damaged`, and adds nothing, if no store reaches its sequence
+    /// number or counts.
     pub(crate) fn take(
         &mut self,
-        common: &StoreContext,
+        context: &StoreContext,
         manifest: &ManifestData,
         (log, sequence, bytes): (u64, u64, u64),
-        operations: &[Entry<F>],
+        operations: &[Entry<Words>],
     ) -> Result<()> {
-        let counted = counted_after(self.counted, operations).filter(|_| sequence <= MOST_NUMBER);
+        let counts = operations.iter().filter_map(|operation| match operation.record.id {
+            Id::Count(count) => Some(count),
+            _ => None,
+        });
+        let counted = counts.into_iter().try_fold(self.counted, u64::checked_add);
+        let counted = counted.filter(|&counted| counted <= MOST_NUMBER && sequence <= MOST_NUMBER);
         self.counted = counted.ok_or_else(|| damaged_log(NEVER_REACHED))?;
         let memtable = match self.active.take() {
             Some(memtable) if memtable.has_room(operations) => memtable,
@@ -166,11 +163,14 @@ impl<F: Fingerprint> Recovered<F> {
                     log_bytes: std::mem::take(&mut self.log_bytes),
                 }));
                 self.active_first = sequence;
-                Arc::new(Memtable::new(&common.shape, operations.len())?)
+                Arc::new(Memtable::new(&context.shape, operations.len())?)
             }
         };
         memtable.write(operations)?;
-        self.next_id = next_id_after(self.next_id, manifest, operations);
+        if manifest.id_assignment == IdAssignment::Auto {
+            let numbers = operations.iter().filter_map(|operation| operation.record.id.number());
+            self.next_id = numbers.fold(self.next_id, |next, number| next.max(number.saturating_add(1)));
+        }
         self.active = Some(memtable);
         self.log_bytes += bytes;
         self.next_sequence = sequence + 1;
@@ -180,30 +180,12 @@ impl<F: Fingerprint> Recovered<F> {
     }
 }
 
-/// The next number for a record without an id behind these operations, if it was `next` before them.
-fn next_id_after<F: Fingerprint>(next: u64, manifest: &ManifestData, operations: &[Entry<F>]) -> u64 {
-    if manifest.id_assignment != IdAssignment::Auto {
-        return next;
-    }
-    let numbers = operations.iter().filter_map(|operation| operation.record.id.number());
-    numbers.fold(next, |next, number| next.max(number.saturating_add(1)))
-}
-
-/// What all counts add up to behind these operations, if it was `sum` before them; none if that is more than any store has.
-fn counted_after<F: Fingerprint>(sum: u64, operations: &[Entry<F>]) -> Option<u64> {
-    let counts = operations.iter().filter_map(|operation| match operation.record.id {
-        Id::Count(count) => Some(count),
-        _ => None,
-    });
-    counts.into_iter().try_fold(sum, u64::checked_add).filter(|&sum| sum <= MOST_NUMBER)
-}
-
-/// The numbers of the logs that have to be read: from the first one that the manifest names on, none missing.
-fn logs_of(common: &StoreContext, manifest: &ManifestData) -> Result<Vec<u64>> {
-    let logs = wal::numbers_from(&**common.env(), &common.path, manifest.first_log)?;
+/// The numbers of the logs from the first one that the manifest names on. None may be missing.
+fn logs_of(context: &StoreContext, manifest: &ManifestData) -> Result<Vec<u64>> {
+    let logs = wal::numbers_from(&**context.env(), &context.path, manifest.first_log)?;
     for (&found, expected) in logs.iter().zip(manifest.first_log..) {
         if found != expected {
-            let missing = common.path.join(wal::name(expected));
+            let missing = context.path.join(wal::name(expected));
             return Err(damaged_log("a log is missing").at_path(&missing));
         }
     }

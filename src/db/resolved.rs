@@ -1,83 +1,75 @@
-//! What the writes of a batch come down to.
+//! Resolves the writes of a batch to operations: records that are inserted, and records that exist and are removed.
 //!
-//! A later write of a batch sees what an earlier one has done. The store is asked for single records and for the fingerprints of
-//! single ids, as some write has to know them, and what it says is brought up to date with every write from then on.
+//! A later write of a batch sees the earlier ones. Look-ups read the store as it was before the batch, and are combined
+//! with the operations so far.
 
 use crate::db::store_inner::StoreInner;
-use crate::db::write_batch::{Write, WriteBatch, WriteSummary};
+use crate::db::write_batch::{Write, WriteSummary};
 use crate::error::Result;
-use crate::fingerprint::{Entry, Fingerprint, Id, IdKind, Record};
-use crate::query::Asking;
+use crate::fingerprint::{Entry, Id, IdKind, Record, Words, by_width, from_words, to_words};
+use crate::query::ViewSearcher;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Records that are there from now on, and records that were and are not.
-pub(crate) struct Resolved<F: Fingerprint> {
-    pub(crate) operations: Vec<Entry<F>>,
+pub(crate) struct Resolved {
+    pub(crate) operations: Vec<Entry<Words>>,
     pub(crate) written: WriteSummary,
-    /// Nothing, if all writes only add.
-    known: Option<Known<F>>,
+    /// `None` if all writes of the batch only add.
+    known: Option<Known>,
 }
 
-/// What later writes have to know.
-struct Known<F: Fingerprint> {
-    /// Knows the store as it is before the batch.
-    asking: Asking<F>,
-    /// The last words of the writes so far on records.
-    said: BTreeMap<F, BTreeMap<Id, bool>>,
-    /// Fingerprints that have no records but those which `said` knows.
-    emptied: BTreeSet<F>,
-    /// The fingerprints of ids, where the store has an index of them.
-    given: Option<BTreeMap<Id, Given<F>>>,
-    /// Where there are no ids, how many records more fingerprints have.
-    counted: BTreeMap<F, i128>,
+struct Known {
+    /// Searches the store before the batch.
+    stored: ViewSearcher,
+    /// The newest operation of the batch on each record: whether it is a tombstone.
+    said: BTreeMap<Words, BTreeMap<Id, bool>>,
+    /// Fingerprints that have no records but those of `said`.
+    emptied: BTreeSet<Words>,
+    /// The fingerprints of ids, if the store has an id index.
+    given: Option<BTreeMap<Id, Given>>,
+    /// In a store without ids, the changes of the counts.
+    counted: BTreeMap<Words, i128>,
 }
 
-/// The fingerprints that an id has after the writes so far: all, once the store was asked for its own.
-struct Given<F> {
-    fingerprints: BTreeSet<F>,
+/// The fingerprints of an id after the writes so far; complete once those of the store were looked up.
+#[derive(Default)]
+struct Given {
+    fingerprints: BTreeSet<Words>,
     is_complete: bool,
 }
 
-impl<F> Default for Given<F> {
-    fn default() -> Self {
-        Self { fingerprints: BTreeSet::new(), is_complete: false }
-    }
-}
-
-impl<F: Fingerprint> Resolved<F> {
-    pub(crate) fn new(core: &StoreInner<F>, batch: &WriteBatch<F>) -> Self {
-        let asks = batch.writes.iter().any(|write| !matches!(write, Write::Insert(..)));
+impl Resolved {
+    pub(crate) fn new(inner: &StoreInner, batch: &[Write]) -> Self {
+        let asks = batch.iter().any(|write| !matches!(write, Write::Insert(..)));
         let known = || Known {
-            asking: Asking::new(&core.common, core.state()),
+            stored: ViewSearcher::new(&inner.context, inner.state()),
             said: BTreeMap::new(),
             emptied: BTreeSet::new(),
-            given: core.common.parameters.id_index().then(BTreeMap::new),
+            given: inner.context.parameters.id_index().then(BTreeMap::new),
             counted: BTreeMap::new(),
         };
         let operations = Vec::with_capacity(batch.len());
         Self { operations, written: WriteSummary::default(), known: asks.then(known) }
     }
 
-    fn say(&mut self, fingerprint: F, id: Id, removed: bool) {
+    fn say(&mut self, fingerprint: Words, id: Id, is_tombstone: bool) {
         if let Some(known) = &mut self.known {
-            known.say(fingerprint, &id, removed);
+            known.say(fingerprint, &id, is_tombstone);
         }
-        self.operations.push(Entry { record: Record { fingerprint, id }, is_tombstone: removed });
+        self.operations.push(Entry { record: Record { fingerprint, id }, is_tombstone });
     }
 
-    /// Adds a record.
-    pub(crate) fn insert(&mut self, fingerprint: F, id: Id) {
+    pub(crate) fn insert(&mut self, fingerprint: Words, id: Id) {
         self.say(fingerprint, id, false);
     }
 
-    /// Removes a record that is there, or of those that are counted so many.
-    pub(crate) fn remove(&mut self, fingerprint: F, id: Id) {
+    /// Removes a record that exists, or `Count` records of the fingerprint.
+    pub(crate) fn remove(&mut self, fingerprint: Words, id: Id) {
         self.written.removed += if let Id::Count(count) = id { count } else { 1 };
         self.say(fingerprint, id, true);
     }
 
-    /// Whether a record is there after the writes so far; of counts, whether any is.
-    pub(crate) fn has(&mut self, fingerprint: F, id: &Id) -> Result<bool> {
+    /// Whether a record exists after the writes so far; for counts, whether any does.
+    pub(crate) fn has(&mut self, fingerprint: Words, id: &Id) -> Result<bool> {
         let Some(known) = &mut self.known else { return Ok(false) };
         match id {
             Id::Count(_) => Ok(known.count_of(fingerprint)?.is_some()),
@@ -85,8 +77,7 @@ impl<F: Fingerprint> Resolved<F> {
         }
     }
 
-    /// Removes all records of a fingerprint.
-    pub(crate) fn remove_fingerprint(&mut self, fingerprint: F, kind: IdKind) -> Result<()> {
+    pub(crate) fn remove_fingerprint(&mut self, fingerprint: Words, kind: IdKind) -> Result<()> {
         let Some(known) = &mut self.known else { return Ok(()) };
         let ids: Vec<Id> = match kind {
             IdKind::None => known.count_of(fingerprint)?.map(Id::Count).into_iter().collect(),
@@ -100,8 +91,8 @@ impl<F: Fingerprint> Resolved<F> {
         Ok(())
     }
 
-    /// Removes the records of an id, but that with the fingerprint to keep; whether that is there.
-    pub(crate) fn remove_id(&mut self, id: &Id, keep: Option<F>) -> Result<bool> {
+    /// Removes the records of an id, except that with fingerprint `keep`. Returns whether that exists.
+    pub(crate) fn remove_id(&mut self, id: &Id, keep: Option<Words>) -> Result<bool> {
         let Some(known) = &mut self.known else { return Ok(false) };
         let mut fingerprints = known.fingerprints_of(id)?;
         let kept = keep.is_some_and(|keep| fingerprints.remove(&keep));
@@ -110,68 +101,66 @@ impl<F: Fingerprint> Resolved<F> {
     }
 }
 
-impl<F: Fingerprint> Known<F> {
-    fn say(&mut self, fingerprint: F, id: &Id, removed: bool) {
+impl Known {
+    fn say(&mut self, fingerprint: Words, id: &Id, is_tombstone: bool) {
         if let Id::Count(count) = id {
-            let change = if removed { -i128::from(*count) } else { i128::from(*count) };
+            let change = if is_tombstone { -i128::from(*count) } else { i128::from(*count) };
             *self.counted.entry(fingerprint).or_default() += change;
             return;
         }
-        self.said.entry(fingerprint).or_default().insert(id.clone(), removed);
+        self.said.entry(fingerprint).or_default().insert(id.clone(), is_tombstone);
         if let Some(given) = &mut self.given {
             let fingerprints = &mut given.entry(id.clone()).or_default().fingerprints;
-            _ = if removed { fingerprints.remove(&fingerprint) } else { fingerprints.insert(fingerprint) };
+            _ = if is_tombstone { fingerprints.remove(&fingerprint) } else { fingerprints.insert(fingerprint) };
         }
     }
 
-    /// Whether a record is there after the writes so far.
-    fn has(&mut self, fingerprint: F, id: &Id) -> Result<bool> {
+    fn width(&self) -> u32 {
+        self.stored.context.parameters.width()
+    }
+
+    fn stored_ids_of(&mut self, fingerprint: Words) -> Result<Vec<Id>> {
+        by_width!(self.width(), F => self.stored.ids_of::<F>(from_words(fingerprint)))
+    }
+
+    fn has(&mut self, fingerprint: Words, id: &Id) -> Result<bool> {
         match self.said.get(&fingerprint).and_then(|said| said.get(id)) {
-            Some(removed) => Ok(!removed),
+            Some(is_tombstone) => Ok(!is_tombstone),
             None if self.emptied.contains(&fingerprint) => Ok(false),
-            None => self.asking.has(fingerprint, id),
+            None => by_width!(self.width(), F => self.stored.has::<F>(from_words(fingerprint), id)),
         }
     }
 
-    /// The ids of a fingerprint after the writes so far.
-    fn ids_of(&mut self, fingerprint: F) -> Result<BTreeSet<Id>> {
-        let stored = if self.emptied.contains(&fingerprint) { Vec::new() } else { self.asking.ids_of(fingerprint)? };
+    fn ids_of(&mut self, fingerprint: Words) -> Result<BTreeSet<Id>> {
+        let stored = if self.emptied.contains(&fingerprint) { Vec::new() } else { self.stored_ids_of(fingerprint)? };
         let mut ids: BTreeSet<Id> = stored.into_iter().collect();
-        for (id, removed) in self.said.get(&fingerprint).into_iter().flatten() {
-            _ = if *removed { ids.remove(id) } else { ids.insert(id.clone()) };
+        for (id, is_tombstone) in self.said.get(&fingerprint).into_iter().flatten() {
+            _ = if *is_tombstone { ids.remove(id) } else { ids.insert(id.clone()) };
         }
         Ok(ids)
     }
 
-    /// The fingerprints of an id after the writes so far.
-    fn fingerprints_of(&mut self, id: &Id) -> Result<BTreeSet<F>> {
-        let is_complete = |given: &BTreeMap<Id, Given<F>>| given.get(id).is_some_and(|given| given.is_complete);
+    fn fingerprints_of(&mut self, id: &Id) -> Result<BTreeSet<Words>> {
+        let is_complete = |given: &BTreeMap<Id, Given>| given.get(id).is_some_and(|given| given.is_complete);
         if !self.given.as_ref().is_some_and(is_complete) {
-            let mut stored = self.asking.fingerprints_of(id)?;
-            // Some of them may have been removed by the batch.
-            let mut failed = Ok(());
-            stored.retain(|&fingerprint| match self.has(fingerprint, id) {
-                Ok(has) => has,
-                Err(error) => {
-                    failed = Err(error);
-                    false
-                }
+            let stored: Vec<Words> = by_width!(self.width(), F => {
+                self.stored.fingerprints_of::<F>(id)?.into_iter().map(to_words).collect()
             });
-            failed?;
+            let mut left = Vec::new();
+            for fingerprint in stored {
+                if self.has(fingerprint, id)? {
+                    left.push(fingerprint);
+                }
+            }
             let given = self.given.get_or_insert_default().entry(id.clone()).or_default();
-            given.fingerprints.extend(stored);
+            given.fingerprints.extend(left);
             given.is_complete = true;
         }
-        Ok(self
-            .given
-            .as_ref()
-            .and_then(|given| given.get(id))
-            .map_or_else(BTreeSet::new, |given| given.fingerprints.clone()))
+        Ok(self.given.get_or_insert_default().entry(id.clone()).or_default().fingerprints.clone())
     }
 
-    /// How many records a fingerprint has after the writes so far, if any.
-    fn count_of(&mut self, fingerprint: F) -> Result<Option<u64>> {
-        let stored = self.asking.ids_of(fingerprint)?.first().and_then(Id::number).unwrap_or(0);
+    fn count_of(&mut self, fingerprint: Words) -> Result<Option<u64>> {
+        let stored = self.stored_ids_of(fingerprint)?.first().and_then(Id::number).unwrap_or(0);
         let now = i128::from(stored) + self.counted.get(&fingerprint).copied().unwrap_or(0);
         Ok(u64::try_from(now).ok().filter(|&now| now > 0))
     }

@@ -1,4 +1,4 @@
-//! Making the segments of a run.
+//! Builds the segments of a run.
 
 use crate::error::Result;
 use crate::executor::RateLimiter;
@@ -15,12 +15,11 @@ use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
 
-/// How segments are made.
 #[derive(Clone, Copy)]
 pub(crate) struct Making<'a> {
     pub(crate) workspace: &'a Workspace,
     pub(crate) expected: Expected,
-    /// The keys of the tables behind the first, where somebody has them in order.
+    /// The sorted keys of the secondary tables, if the caller has them.
     pub(crate) secondary: Option<&'a dyn SecondaryKeySource>,
     pub(crate) limiter: Option<&'a RateLimiter>,
 }
@@ -31,23 +30,20 @@ impl<'a> Making<'a> {
     }
 }
 
-/// A segment that was made and is open.
 pub(crate) type Made = (SegmentEntry, Arc<Segment>);
 
-/// Who makes segments for a store. Nothing names them until a manifest does, which is the caller's to write.
+/// Builds segments for a store. The caller writes the manifest that names them.
 #[derive(Clone, Copy)]
 pub(crate) struct Maker<'a> {
-    /// The store's directory.
     pub(crate) path: &'a Path,
     pub(crate) options: &'a Options,
     pub(crate) parameters: &'a Parameters,
-    /// The number of the next segment.
     pub(crate) next: &'a AtomicU64,
     pub(crate) obsolete_files: &'a Arc<ObsoleteFiles>,
 }
 
 impl Maker<'_> {
-    /// Makes a segment of sorted records; nothing if there are none.
+    /// Builds a segment of sorted records; `None` if there are none.
     pub(crate) fn records<'b, F: Fingerprint>(
         self,
         making: Making<'_>,
@@ -56,7 +52,7 @@ impl Maker<'_> {
         self.make(self.parameters, making, chunks)
     }
 
-    /// Makes a segment of records that older runs are to lose; nothing if there are none.
+    /// Builds a segment of sorted tombstones; `None` if there are none.
     pub(crate) fn tombstones<'b, F: Fingerprint>(
         self,
         making: Making<'_>,
@@ -65,17 +61,13 @@ impl Maker<'_> {
         self.make(&of_tombstones(self.parameters), Making { secondary: None, ..making }, chunks)
     }
 
-    /// Makes the id index of a segment of records, where the store has one.
     fn id_index<F: Fingerprint>(self, making: Making<'_>, records: &Made) -> Result<Option<Made>> {
-        if !self.parameters.id_index() {
-            return Ok(None);
-        }
         let entries = IdIndexEntries::<F>::of(&records.1, making.workspace, making.limiter)?;
         let making = Making { secondary: None, expected: Expected::default(), ..making };
         self.make(&of_id_index(self.parameters), making, entries.chunks(making.workspace))
     }
 
-    /// Makes a segment with these parameters; nothing if there are no records.
+    /// Builds a segment with these parameters; `None` if there are no records.
     pub(crate) fn make<'b, G: Fingerprint>(
         self,
         parameters: &Parameters,
@@ -90,14 +82,13 @@ impl Maker<'_> {
         match Segment::open(&*options.env, &built.path, options.read_mode) {
             Ok(segment) => Ok(Some((built.entry, Arc::new(segment)))),
             Err(error) => {
-                // Nothing refers to the file yet.
                 let _ = options.env.remove(&built.path);
                 Err(error)
             }
         }
     }
 
-    /// Puts segments together, with the id index of the records. If that fails, they lose their files.
+    /// Completes a run with the id index of its records. If that fails, the files of the segments go.
     pub(crate) fn run<F: Fingerprint>(
         self,
         tombstones: Option<Made>,
@@ -105,18 +96,15 @@ impl Maker<'_> {
         making: Making<'_>,
     ) -> Result<RunParts> {
         let mut parts = RunParts { tombstones, records, id_index: None };
-        if let Some(records) = &parts.records {
+        if let Some(records) = parts.records.as_ref().filter(|_| self.parameters.id_index()) {
             let id_index = self.id_index::<F>(making, records);
             parts.id_index = id_index.inspect_err(|_| parts.mark_obsolete(self.obsolete_files))?;
         }
         Ok(parts)
     }
 
-    /// The segments of a run that says what memtables say: the last word on every record, in order. Of the first run of all
-    /// nothing is older, so nothing has to be removed from it.
-    ///
-    /// # Errors
-    /// `Io` from writing: then they lose their files.
+    /// Builds the segments of a run from the newest entries of memtables, in order. The first run of a store needs no
+    /// tombstones. If that fails, the files of the segments go.
     pub(crate) fn run_of_entries<F: Fingerprint>(
         self,
         entries: &[Entry<F>],
@@ -124,8 +112,8 @@ impl Maker<'_> {
         workspace: &Workspace,
     ) -> Result<RunParts> {
         let making = Making::new(workspace);
-        let those = |removed: bool| {
-            let records = entries.iter().filter(move |entry| entry.is_tombstone == removed);
+        let those = |tombstones: bool| {
+            let records = entries.iter().filter(move |entry| entry.is_tombstone == tombstones);
             chunks(records.map(|entry| Ok(entry.record.clone())), workspace.memory_of_chunks())
         };
         let tombstones = if is_first { None } else { self.tombstones(making, those(true))? };
@@ -136,7 +124,6 @@ impl Maker<'_> {
     }
 }
 
-/// The segments of a run whose sequence numbers are not known yet.
 #[derive(Clone, Debug)]
 pub(crate) struct RunParts {
     pub(crate) tombstones: Option<Made>,
@@ -145,51 +132,38 @@ pub(crate) struct RunParts {
 }
 
 impl RunParts {
-    /// Whether there are none.
     pub(crate) fn is_empty(&self) -> bool {
         self.tombstones.is_none() && self.records.is_none()
     }
 
-    /// How many records it adds, less those that it removes; none if that is no number of a run.
+    /// The number of records less that of tombstones.
     pub(crate) fn count(&self) -> Option<i64> {
         let count = |made: &Option<Made>| made.as_ref().map_or(Some(0), |made| i64::try_from(made.0.records).ok());
         count(&self.records)?.checked_sub(count(&self.tombstones)?)
     }
 
-    /// Bytes of the files.
+    fn made(&self) -> impl Iterator<Item = &Made> {
+        [&self.tombstones, &self.records, &self.id_index].into_iter().flatten()
+    }
+
     pub(crate) fn bytes(&self) -> u64 {
-        let made = [&self.tombstones, &self.records, &self.id_index].into_iter().flatten();
-        made.map(|made| made.0.file_length).fold(0, u64::saturating_add)
+        self.made().map(|made| made.0.file_length).fold(0, u64::saturating_add)
     }
 
-    /// Has the files removed.
     pub(crate) fn mark_obsolete(&self, obsolete_files: &Arc<ObsoleteFiles>) {
-        let made = [&self.tombstones, &self.records, &self.id_index].into_iter().flatten();
-        made.for_each(|made| made.1.mark_obsolete(obsolete_files));
+        self.made().for_each(|made| made.1.mark_obsolete(obsolete_files));
     }
 
-    /// The run of these sequence numbers, by which there are so many records more; none without segments.
+    /// The run with these sequence numbers and this net number of records; `None` without segments.
     pub(crate) fn into_run(self, first: u64, last: u64, net: Option<i64>) -> Option<Arc<Run>> {
         if self.is_empty() {
             return None;
         }
-        let Self { tombstones, records, id_index } = self;
-        let entry_of = |made: &Option<Made>| made.as_ref().map(|made| made.0);
-        let entry = RunEntry {
-            first,
-            last,
-            tombstones: entry_of(&tombstones),
-            records: entry_of(&records),
-            id_index: entry_of(&id_index),
-            net,
-        };
-        let open = |made: Option<Made>| made.map(|made| made.1);
-        let (tombstones, records, id_index) = (open(tombstones), open(records), open(id_index));
+        let (tombstone_entry, tombstones) = self.tombstones.unzip();
+        let (record_entry, records) = self.records.unzip();
+        let (index_entry, id_index) = self.id_index.unzip();
+        let entry =
+            RunEntry { first, last, tombstones: tombstone_entry, records: record_entry, id_index: index_entry, net };
         Some(Arc::new(Run { entry, tombstones, records, id_index, counted: OnceLock::new() }))
     }
-}
-
-/// Bytes of a run's files.
-pub(crate) fn bytes_of(entry: &RunEntry) -> u64 {
-    entry.segments().fold(0, |sum, segment| segment.file_length.saturating_add(sum))
 }

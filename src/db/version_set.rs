@@ -1,40 +1,50 @@
-//! What a store consists of now, and the manifest that says so.
+//! The parts of a store, as its writers see them.
 
 use crate::db::health::Failing;
-use crate::db::next::Next;
-use crate::fingerprint::Fingerprint;
 use crate::format::manifest::ManifestData;
 use crate::memtable::Memtable;
 use crate::version::{Run, SuperVersion};
+use crate::wal::Promise;
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-/// The parts of a store. What is on disk, `manifest` says; memtables are in the logs.
+/// The manifest, the open runs, and the memtables, whose writes are in the logs.
 #[derive(Debug)]
-pub(crate) struct VersionSet<F: Fingerprint> {
+pub(crate) struct VersionSet {
     pub(crate) manifest: ManifestData,
-    /// Those of the manifest, open.
+    /// The runs of the manifest, oldest first.
     pub(crate) runs: Vec<Arc<Run>>,
-    /// Full memtables that wait for their flush, oldest first.
-    pub(crate) sealed: VecDeque<Sealed<F>>,
-    /// The memtable that is being written to.
-    pub(crate) active: Option<Arc<Memtable<F>>>,
-    /// The one after it.
-    pub(crate) next: Next<F>,
+    /// Memtables that wait for their flush, oldest first.
+    pub(crate) sealed: VecDeque<Sealed>,
+    /// The memtable that takes writes.
+    pub(crate) active: Option<Arc<Memtable>>,
+    pub(crate) next: NextMemtable,
     /// Whether there is a manifest on disk: not before the store is created.
     pub(crate) is_placed: bool,
-    /// What keeps memtables from being moved to segments.
+    /// The failing flush, if one fails.
     pub(crate) flushing: Option<Failing>,
-    /// What keeps runs from being merged.
+    /// The failing compaction, if one fails.
     pub(crate) merging: Option<Failing>,
     /// The store is being closed.
     pub(crate) closing: bool,
 }
 
-/// A memtable to which nothing is added any more.
+/// The state of the memtable after the active one.
+#[derive(Debug)]
+pub(crate) enum NextMemtable {
+    /// Not needed yet.
+    Later,
+    /// The flush thread is to allocate it, and to make these frames durable.
+    Wanted(Option<Promise>),
+    /// It is being allocated, or that failed; then the write that needs it tries again.
+    Tried,
+    Made(Arc<Memtable>),
+}
+
+/// A memtable that takes no more writes.
 #[derive(Clone, Debug)]
-pub(crate) struct Sealed<F: Fingerprint> {
-    pub(crate) memtable: Arc<Memtable<F>>,
+pub(crate) struct Sealed {
+    pub(crate) memtable: Arc<Memtable>,
     /// The first and the last sequence number of its writes.
     pub(crate) first: u64,
     pub(crate) last: u64,
@@ -42,18 +52,18 @@ pub(crate) struct Sealed<F: Fingerprint> {
     pub(crate) next_log: u64,
     /// The next number for a record without an id, after its writes.
     pub(crate) next_id: u64,
-    /// Bytes that its writes took in logs.
+    /// Bytes of its writes in logs.
     pub(crate) log_bytes: u64,
 }
 
-impl<F: Fingerprint> VersionSet<F> {
+impl VersionSet {
     pub(crate) fn new(manifest: ManifestData, runs: Vec<Arc<Run>>) -> Self {
         Self {
             manifest,
             runs,
             sealed: VecDeque::new(),
             active: None,
-            next: Next::Later,
+            next: NextMemtable::Later,
             is_placed: true,
             flushing: None,
             merging: None,
@@ -61,8 +71,7 @@ impl<F: Fingerprint> VersionSet<F> {
         }
     }
 
-    /// What readers are to see.
-    pub(crate) fn view(&self) -> SuperVersion<F> {
+    pub(crate) fn view(&self) -> SuperVersion {
         let sealed = self.sealed.iter().map(|sealed| &sealed.memtable);
         SuperVersion::new(self.runs.clone(), sealed.chain(&self.active).cloned().collect())
     }

@@ -1,57 +1,50 @@
-//! Writes to a store, at any time and from any number of threads.
+//! The path of a write: checks, back-pressure, operations, log and memtable, durability.
 
-use super::id_assignment::check_id_assignment;
-use crate::db::promise::Promise;
 use crate::db::resolved::Resolved;
 use crate::db::store_inner::{StoreInner, Writing};
-use crate::db::write_batch::{Write, WriteBatch, WriteSummary};
+use crate::db::write_batch::{Write, WriteSummary};
+use crate::db::writer::{Done, check_id_assignment};
 use crate::error::{Error, Result};
 use crate::executor::RankedGuard;
-use crate::fingerprint::{Fingerprint, Id, IdKind, check_text};
+use crate::fingerprint::{Id, IdAssignment, IdKind, check_text};
 use crate::format::log::MOST_BYTES;
-use crate::format::manifest::IdAssignment;
-use crate::wal::Durability;
+use crate::wal::{Durability, Promise};
 
-/// Bytes that a record takes in a log beside its fingerprint and its text.
 const RECORD_BYTES: usize = 16;
 
-impl<F: Fingerprint> StoreInner<F> {
-    /// Does what a batch says, and returns when that is as durable as it is to be.
-    pub(crate) fn write(&self, batch: &WriteBatch<F>, durability: Durability) -> Result<WriteSummary> {
+impl StoreInner {
+    /// Writes a batch, and returns when it is durable at the given level.
+    pub(crate) fn write(&self, batch: &[Write], durability: Durability) -> Result<WriteSummary> {
         self.check_batch(batch)?;
         self.slow_down();
         let counting = self.lock_counting(batch);
         let (written, promise) = self.write_in_turn(batch)?;
-        // Threads that wait for the device share its syncs.
+        // Released first, so that waiting threads share a sync.
         drop(counting);
         match promise {
             Some(promise) => self.keep(&promise, durability)?,
-            // There was nothing to do, as logs of earlier processes say: what they say has to last as well.
+            // The batch changes nothing because of writes of earlier processes, which must be durable too.
             None => self.promise_all(durability)?,
         }
         Ok(written)
     }
 
-    /// Where there are no ids, how many records are removed depends on how many there are: one removal at a time.
-    fn lock_counting(&self, batch: &WriteBatch<F>) -> Option<RankedGuard<'_, ()>> {
-        let removes = || batch.writes.iter().any(|write| !matches!(write, Write::Insert(..)));
-        (self.common.parameters.ids() == IdKind::None && removes()).then(|| self.counting.lock())
+    /// Locks against other removals in a store without ids, where the result of a removal depends on the number of
+    /// records.
+    fn lock_counting(&self, batch: &[Write]) -> Option<RankedGuard<'_, ()>> {
+        let removes = || batch.iter().any(|write| !matches!(write, Write::Insert(..)));
+        (self.context.parameters.ids() == IdKind::None && removes()).then(|| self.counting.lock())
     }
 
-    /// Waits for what was promised. If that fails, nothing more may be written.
+    /// Waits until the promised frames are durable. A failure poisons the store.
     pub(crate) fn keep(&self, promise: &Promise, durability: Durability) -> Result<()> {
-        promise.keep(durability).inspect_err(|error| self.poison(error))
+        promise.log.sync(promise.end, durability).inspect_err(|error| self.poison(error))
     }
 
-    /// Does what a batch says that was checked.
-    pub(crate) fn write_with(
-        &self,
-        writing: &mut Writing<'_>,
-        batch: &WriteBatch<F>,
-    ) -> Result<(WriteSummary, Option<Promise>)> {
+    pub(crate) fn write_with(&self, writing: &mut Writing<'_>, batch: &[Write]) -> Done {
         let mut resolved = Resolved::new(self, batch);
         self.decide(writing, batch)?;
-        for write in &batch.writes {
+        for write in batch {
             self.resolve(writing, write, &mut resolved)?;
         }
         let Resolved { operations, written, .. } = resolved;
@@ -59,53 +52,51 @@ impl<F: Fingerprint> StoreInner<F> {
         Ok((written, promise))
     }
 
-    /// Refuses what the store cannot take, before anything is done.
-    pub(crate) fn check_batch(&self, batch: &WriteBatch<F>) -> Result<()> {
+    fn check_batch(&self, batch: &[Write]) -> Result<()> {
         let mut bytes = 0usize;
-        for write in &batch.writes {
+        for write in batch {
             let id = match write {
                 Write::Insert(_, id) | Write::Remove(_, id) => {
                     self.check_id(id.as_ref(), matches!(write, Write::Remove(..)))?;
                     id.as_ref()
                 }
                 Write::RemoveId(id) | Write::Replace(_, id) => {
-                    self.common.check_id_index()?;
+                    self.context.check_id_index()?;
                     self.check_id(id.as_ref(), true)?;
                     id.as_ref()
                 }
                 Write::RemoveFingerprint(_) => None,
             };
-            bytes += F::BYTES + RECORD_BYTES + id.and_then(Id::text).map_or(0, str::len);
+            bytes += 8 * self.context.parameters.words() + RECORD_BYTES + id.and_then(Id::text).map_or(0, str::len);
         }
         if bytes > MOST_BYTES {
             return Err(Error::invalid(format!("a batch of {} writes is too large", batch.len()))
-                .at_path(&self.common.path)
+                .at_path(&self.context.path)
                 .with_remedy("write it in several batches, or load it in bulk"));
         }
         Ok(())
     }
 
-    /// Refuses an id of another kind than the store's.
     pub(crate) fn check_id(&self, id: Option<&Id>, removes: bool) -> Result<()> {
         let refuse = |has: &str, remedy| {
-            Err(Error::invalid(format!("the store {has}")).at_path(&self.common.path).with_remedy(remedy))
+            Err(Error::invalid(format!("the store {has}")).at_path(&self.context.path).with_remedy(remedy))
         };
-        match (self.common.parameters.ids(), id) {
+        match (self.context.parameters.ids(), id) {
             (IdKind::Number, Some(Id::Number(_))) | (IdKind::None, None) => Ok(()),
             (IdKind::Number, None) if !removes => Ok(()),
-            (IdKind::Text, Some(Id::Text(text))) => check_text(text).map_err(|error| error.at_path(&self.common.path)),
+            (IdKind::Text, Some(Id::Text(text))) => check_text(text).map_err(|error| error.at_path(&self.context.path)),
             (IdKind::None, Some(_)) => refuse("has no ids, the record has", "give it none"),
             (IdKind::Number, _) => refuse("has ids of 64-bit numbers, the record has not", "give it a number"),
             (IdKind::Text, _) => refuse("has text ids, the record has not", "give it a text"),
         }
     }
 
-    /// Decides, with the first records, whose ids the store has, and refuses others.
-    fn decide(&self, writing: &mut Writing<'_>, batch: &WriteBatch<F>) -> Result<()> {
-        if self.common.parameters.ids() != IdKind::Number {
+    /// Fixes the id assignment with the first record, and refuses others.
+    fn decide(&self, writing: &mut Writing<'_>, batch: &[Write]) -> Result<()> {
+        if self.context.parameters.ids() != IdKind::Number {
             return Ok(());
         }
-        for write in &batch.writes {
+        for write in batch {
             let wanted = match write {
                 Write::Insert(_, None) => IdAssignment::Auto,
                 Write::Insert(_, Some(_)) | Write::Replace(..) => IdAssignment::Explicit,
@@ -113,9 +104,9 @@ impl<F: Fingerprint> StoreInner<F> {
             };
             let has = writing.get().id_assignment;
             check_id_assignment(has, wanted).map_err(|(has, remedy)| {
-                Error::invalid(format!("the store {has}")).at_path(&self.common.path).with_remedy(remedy)
+                Error::invalid(format!("the store {has}")).at_path(&self.context.path).with_remedy(remedy)
             })?;
-            // A load that is not done yet may have decided it.
+            // A running load may have fixed it for itself only.
             if has == IdAssignment::Undecided || !writing.get().is_assignment_kept {
                 self.decide_id_assignment(writing, wanted)?;
             }
@@ -123,18 +114,17 @@ impl<F: Fingerprint> StoreInner<F> {
         Ok(())
     }
 
-    /// Adds the operations that a write comes down to.
-    fn resolve(&self, writing: &mut Writing<'_>, write: &Write<F>, resolved: &mut Resolved<F>) -> Result<()> {
+    fn resolve(&self, writing: &mut Writing<'_>, write: &Write, resolved: &mut Resolved) -> Result<()> {
         match write {
             Write::Insert(fingerprint, id) => {
-                let id = match (id, self.common.parameters.ids()) {
+                let id = match (id, self.context.parameters.ids()) {
                     (Some(id), _) => id.clone(),
                     (None, IdKind::None) => Id::Count(1),
                     (None, _) => {
                         let writer = writing.get();
                         let number = writer.next_id;
                         writer.next_id = number.checked_add(1).ok_or_else(|| {
-                            Error::invalid("the store has no numbers left").at_path(&self.common.path)
+                            Error::invalid("the store has no numbers left").at_path(&self.context.path)
                         })?;
                         resolved.written.first_number.get_or_insert(number);
                         Id::Number(number)
@@ -151,7 +141,7 @@ impl<F: Fingerprint> StoreInner<F> {
                 Ok(())
             }
             Write::RemoveFingerprint(fingerprint) => {
-                resolved.remove_fingerprint(*fingerprint, self.common.parameters.ids())
+                resolved.remove_fingerprint(*fingerprint, self.context.parameters.ids())
             }
             Write::RemoveId(Some(id)) => resolved.remove_id(id, None).map(|_| ()),
             Write::Replace(fingerprint, Some(id)) => {
@@ -160,7 +150,7 @@ impl<F: Fingerprint> StoreInner<F> {
                 }
                 Ok(())
             }
-            // Refused before: a store with an id index has ids.
+            // `check_batch` has refused these.
             Write::RemoveId(None) | Write::Replace(_, None) => Ok(()),
         }
     }

@@ -1,8 +1,9 @@
-//! Writes that belong together.
+//! Batches of writes.
 
-use crate::fingerprint::{Fingerprint, Id, IdRef};
+use crate::fingerprint::{Fingerprint, Id, IdRef, Words, to_words};
+use std::marker::PhantomData;
 
-/// Writes that are done together or not at all, in this order: a later one sees what an earlier one has done.
+/// Writes that are done together or not at all, in order: a later write sees the earlier ones.
 ///
 /// ```
 /// use fpstore::{Durability, Options, Parameters, Store, WriteBatch};
@@ -20,24 +21,25 @@ use crate::fingerprint::{Fingerprint, Id, IdRef};
 /// ```
 #[derive(Clone, Debug, Default)]
 pub struct WriteBatch<F: Fingerprint = u64> {
-    pub(crate) writes: Vec<Write<F>>,
+    pub(crate) writes: Vec<Write>,
+    width: PhantomData<F>,
 }
 
-/// One of them. An id of `None` stands for a record that the store numbers, or counts; nothing else may do without.
+/// An id of `None` is that of a record that the store numbers or counts, and is invalid otherwise.
 #[derive(Clone, Debug)]
-pub(crate) enum Write<F> {
-    Insert(F, Option<Id>),
-    Remove(F, Option<Id>),
-    RemoveFingerprint(F),
+pub(crate) enum Write {
+    Insert(Words, Option<Id>),
+    Remove(Words, Option<Id>),
+    RemoveFingerprint(Words),
     RemoveId(Option<Id>),
-    Replace(F, Option<Id>),
+    Replace(Words, Option<Id>),
 }
 
 impl<F: Fingerprint> WriteBatch<F> {
-    /// None yet.
+    /// An empty batch.
     #[must_use]
     pub fn new() -> Self {
-        Self { writes: Vec::new() }
+        Self { writes: Vec::new(), width: PhantomData }
     }
 
     /// Number of writes.
@@ -46,26 +48,25 @@ impl<F: Fingerprint> WriteBatch<F> {
         self.writes.len()
     }
 
-    /// Whether there are none.
+    /// Whether the batch is empty.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.writes.is_empty()
     }
 
-    /// Adds a record; [`IdRef::None`] has the store number it, or count it where there are no ids.
+    /// Adds a record. With [`IdRef::None`] the store numbers it or, in a store without ids, counts it.
     pub fn insert<'a>(&mut self, fingerprint: F, id: impl Into<IdRef<'a>>) {
-        self.writes.push(Write::Insert(fingerprint, owned(id.into())));
+        self.writes.push(Write::Insert(to_words(fingerprint), owned(id.into())));
     }
 
-    /// Removes a record, if it is there; where there are no ids, one of those that its fingerprint counts
-    /// ([`IdRef::None`]).
+    /// Removes a record, if the store has it; in a store without ids ([`IdRef::None`]), one record of the fingerprint.
     pub fn remove<'a>(&mut self, fingerprint: F, id: impl Into<IdRef<'a>>) {
-        self.writes.push(Write::Remove(fingerprint, owned(id.into())));
+        self.writes.push(Write::Remove(to_words(fingerprint), owned(id.into())));
     }
 
     /// Removes all records of a fingerprint.
     pub fn remove_fingerprint(&mut self, fingerprint: F) {
-        self.writes.push(Write::RemoveFingerprint(fingerprint));
+        self.writes.push(Write::RemoveFingerprint(to_words(fingerprint)));
     }
 
     /// Removes all records of an id. Needs an id index.
@@ -73,13 +74,12 @@ impl<F: Fingerprint> WriteBatch<F> {
         self.writes.push(Write::RemoveId(owned(id.into())));
     }
 
-    /// Removes all records of an id and adds one: a page that was crawled again. Needs an id index.
+    /// Removes all records of an id and adds one, for a page that was crawled again. Needs an id index.
     pub fn replace<'a>(&mut self, fingerprint: F, id: impl Into<IdRef<'a>>) {
-        self.writes.push(Write::Replace(fingerprint, owned(id.into())));
+        self.writes.push(Write::Replace(to_words(fingerprint), owned(id.into())));
     }
 }
 
-/// The id of a reference, for longer.
 pub(crate) fn owned(id: IdRef<'_>) -> Option<Id> {
     match id {
         IdRef::None => None,
@@ -88,12 +88,12 @@ pub(crate) fn owned(id: IdRef<'_>) -> Option<Id> {
     }
 }
 
-/// What a batch of writes has done.
+/// The result of a batch of writes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct WriteSummary {
-    /// Records that were there and are not any more.
+    /// Number of removed records.
     pub removed: u64,
-    /// The number of the first record that the store has numbered, if it has numbered any; the others follow.
+    /// The number of the first record that the store has numbered, if any. The others follow.
     pub first_number: Option<u64>,
 }

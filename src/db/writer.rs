@@ -1,63 +1,85 @@
-//! Who writes: the log, and the numbers that writes are given.
-//!
-//! A batch is in the log before any reader sees it, and nothing newer is written anywhere before a log that has ended is
-//! durable. What a sync leaves in doubt poisons the store; an append that fails is taken back, and the next write tries again.
-//! Specified in format-spec/store.md, A batch of writes.
+//! The state of the writing process: the log, and the numbers of the next writes.
 
-use crate::db::promise::Promise;
 use crate::db::recovery::Recovered;
 use crate::db::version_set::VersionSet;
-use crate::fingerprint::Fingerprint;
-use crate::format::manifest::IdAssignment;
-use crate::wal::Log;
+use crate::db::write_batch::{Write, WriteSummary};
+use crate::error::Result;
+use crate::fingerprint::IdAssignment;
+use crate::wal::{Log, Promise};
+use parking_lot::Mutex;
 use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+use std::sync::mpsc::SyncSender;
 
-/// Full memtables that may wait for their flush; then writers wait too.
+/// Most sealed memtables; then writers wait for a flush.
 pub(crate) const MOST_SEALED: usize = 2;
 
-/// What the writing process keeps between two writes.
+/// The result of a batch, and the frames that have to be durable before its thread continues.
+pub(crate) type Done = Result<(WriteSummary, Option<Promise>)>;
+
+/// Batches that waiting threads have handed to the thread with the writer lock.
+#[derive(Debug, Default)]
+pub(crate) struct Handed {
+    pub(crate) batches: Mutex<Vec<(Vec<Write>, SyncSender<Done>)>>,
+    /// Whether there are batches. Changes only under the lock of `batches`.
+    pub(crate) is_some: AtomicBool,
+}
+
+/// The state that the writer lock protects.
 #[derive(Debug, Default)]
 pub(crate) struct Writer {
-    /// The log that writes are appended to, once there was one.
     pub(crate) log: Option<Arc<Log>>,
-    /// Logs of earlier processes that were not made durable by this one yet: their numbers, and where their frames end.
+    /// Logs of earlier processes that this one has not made durable yet: their numbers and the ends of their frames.
     pub(crate) unsynced: Vec<(u64, u64)>,
-    /// The number of the next log.
     pub(crate) next_log: u64,
-    /// The sequence number of the next write.
     pub(crate) next_sequence: u64,
-    /// That of the first write in the active memtable.
+    /// The sequence number of the first write in the active memtable.
     pub(crate) active_first: u64,
     pub(crate) id_assignment: IdAssignment,
-    /// Whether the manifest says so too.
+    /// Whether the manifest has this id assignment too.
     pub(crate) is_assignment_kept: bool,
     /// The next number for a record without an id.
     pub(crate) next_id: u64,
-    /// Bytes of logs that the active memtable's writes took.
+    /// Bytes of the active memtable's writes in logs.
     pub(crate) log_bytes: u64,
 }
 
 impl Writer {
-    /// Who goes on where the logs of earlier processes end, and the tree with the memtables that they hold.
-    pub(crate) fn after<F: Fingerprint>(mut tree: VersionSet<F>, recovered: Recovered<F>) -> (VersionSet<F>, Self) {
+    /// Continues after the recovered logs; adds their memtables to `versions`.
+    pub(crate) fn after(mut versions: VersionSet, recovered: Recovered) -> (VersionSet, Self) {
         let writer = Self {
             log: None,
             unsynced: recovered.logs,
             next_log: recovered.next_log,
             next_sequence: recovered.next_sequence,
             active_first: recovered.active_first,
-            id_assignment: tree.manifest.id_assignment,
+            id_assignment: versions.manifest.id_assignment,
             is_assignment_kept: true,
             next_id: recovered.next_id,
             log_bytes: recovered.log_bytes,
         };
-        tree.sealed.extend(recovered.sealed);
-        tree.active = recovered.active;
-        (tree, writer)
+        versions.sealed.extend(recovered.sealed);
+        versions.active = recovered.active;
+        (versions, writer)
     }
 
-    /// All that was written up to now, if any of it may not be durable.
+    /// All frames of the current log.
     pub(crate) fn promise(&self) -> Option<Promise> {
         self.log.as_ref().map(|log| Promise { log: Arc::clone(log), end: log.end() })
+    }
+}
+
+/// Why ids are refused, and the remedy.
+pub(crate) type Refused = (&'static str, &'static str);
+
+/// Refuses records whose id assignment is not the store's.
+pub(crate) fn check_id_assignment(has: IdAssignment, wanted: IdAssignment) -> std::result::Result<(), Refused> {
+    match (has, wanted) {
+        (IdAssignment::Undecided, _) => Ok(()),
+        (has, wanted) if has == wanted => Ok(()),
+        (_, IdAssignment::Explicit) => {
+            Err(("numbers its records itself, the input has ids", "load the input without ids"))
+        }
+        _ => Err(("has ids that its user gave, the input has none", "give every record an id")),
     }
 }

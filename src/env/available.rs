@@ -1,30 +1,27 @@
-//! Memory that the process may still take, as Linux tells it.
+//! Memory that the process may still take on Linux.
 //!
-//! It is the least of what the machine has left (`MemAvailable` in `/proc/meminfo`) and of what each control group leaves,
-//! from the group of the process up to the root: the group's limit less its usage. Pages of files that the kernel can drop
-//! count as free, in the machine and in a group.
+//! It is the minimum of `MemAvailable` in `/proc/meminfo` and of the limit less the usage of each control group, from
+//! the group of the process up to the root. File pages that the kernel can drop count as free, in the machine and in a
+//! group.
 //!
-//! Of each file at most [`MOST_BYTES`] are read. What is missing or malformed is skipped.
+//! Missing or malformed files are skipped.
 
 use std::fs::File;
 use std::io::Read;
 use std::path::{Component, Path, PathBuf};
 
-/// Most bytes that are read of a file.
 const MOST_BYTES: u64 = 1 << 16;
 
-/// Most groups that are looked at, from the group of the process upwards.
+/// Most groups read, from the group of the process upwards.
 const MOST_GROUPS: usize = 64;
 
-/// Reads a file; none if that is not possible.
 type Reader<'r> = &'r dyn Fn(&Path) -> Option<String>;
 
-/// Where a version of control groups says what.
 struct Version {
     root: &'static str,
     limits: &'static [&'static str],
     usage: &'static str,
-    /// Fields of `memory.stat`: pages of files.
+    /// Fields of `memory.stat` that count file pages.
     files: [&'static str; 2],
 }
 
@@ -42,7 +39,6 @@ const V2: Version = Version {
     files: ["inactive_file", "active_file"],
 };
 
-/// Bytes that this process may still take.
 pub(super) fn available() -> Option<u64> {
     available_by(&|path| {
         let mut text = String::new();
@@ -58,7 +54,6 @@ fn available_by(read: Reader<'_>) -> Option<u64> {
     left.min().into_iter().chain([machine]).min()
 }
 
-/// Bytes that the machine has left.
 fn machine(meminfo: &str) -> Option<u64> {
     let line = meminfo.lines().find_map(|line| line.strip_prefix("MemAvailable:"))?;
     number(line.trim().strip_suffix("kB")?)?.checked_mul(1024)
@@ -73,14 +68,14 @@ fn group(line: &str) -> Option<(&'static Version, PathBuf)> {
         _ if controllers.split(',').any(|controller| controller == "memory") => &V1,
         _ => return None,
     };
-    // The path of a group outside the process's namespace begins with `..`: of such a group only the root can be seen.
+    // The path of a group outside the process's namespace begins with `..`. Only the root of such a group is visible.
     let is_outside = path.components().any(|component| component == Component::ParentDir);
     let normal = path.components().filter(|component| matches!(component, Component::Normal(_)));
     Some((version, if is_outside { PathBuf::new() } else { normal.collect() }))
 }
 
 impl Version {
-    /// Bytes that a group and those above it leave, one number for each that has a limit.
+    /// The bytes left by a group and those above it, one number for each with a limit.
     fn left(&self, group: &Path, read: Reader<'_>) -> Vec<u64> {
         let directory = |group: &Path| Path::new(self.root).join(group);
         group.ancestors().take(MOST_GROUPS).filter_map(|group| self.left_by(&directory(group), read)).collect()
@@ -88,7 +83,7 @@ impl Version {
 
     fn left_by(&self, directory: &Path, read: Reader<'_>) -> Option<u64> {
         let number_in = |name: &&str| number(&read(&directory.join(name))?);
-        // Without a limit a file says `max`.
+        // A file without a limit holds `max`.
         let limit = self.limits.iter().filter_map(number_in).min()?;
         let usage = number_in(&self.usage)?;
         let statistics = read(&directory.join("memory.stat")).unwrap_or_default();
@@ -108,7 +103,7 @@ mod tests {
 
     const MEMINFO: &str = "MemTotal:       24684084 kB\nMemFree:         4325200 kB\nMemAvailable:   1000 kB\n";
 
-    /// What is available when these are all the files.
+    /// The available memory if these are all files.
     fn of(files: &[(&str, &str)]) -> Option<u64> {
         available_by(&|path| {
             let found = files.iter().find(|(name, _)| Path::new(name) == path);
@@ -159,7 +154,7 @@ mod tests {
             ])
         };
         assert_eq!(of_group("9:name=systemd:/job\n4:cpu,memory:/job\n"), Some(400_100));
-        // In a container the group may have another name than the one that is seen: its limit stands in the root then.
+        // In a container the group may have another name than the visible one; then its limit is in the root.
         assert_eq!(of_group("4:memory:/docker/0123\n"), Some(949_000));
         assert_eq!(of_group("4:memory:/../job\n"), Some(949_000));
         assert_eq!(of_group("4:cpu:/job\n"), Some(1_024_000));

@@ -1,13 +1,13 @@
-//! An environment some of whose operations fail, for fault sweeps.
+//! An environment with failing operations, for fault sweeps.
 
-use crate::env::traits::{Env, LockFile, LogFile, ReadFile, ReadMode, ScratchFile, WriteFile};
+use crate::env::traits::{Env, LockFile, LogFile, ReadFile, ReadMode, ScratchFile, WriteFile, forward};
 use std::io::{self, Write};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// Passes everything on to another environment, and makes one operation fail instead.
+/// Forwards to another environment, and fails some operations instead.
 #[derive(Clone, Debug)]
 pub struct Failing {
     inner: Arc<dyn Env>,
@@ -18,20 +18,20 @@ pub struct Failing {
 }
 
 impl Failing {
-    /// Makes the operations whose numbers (from 0) are in `fails` fail: one of them, or all from one on as when a disk
-    /// is full or gone.
+    /// Fails the operations whose numbers (from 0) are in `fails`: one, or all from one on as if the disk were full or
+    /// gone.
     #[must_use]
     pub fn new(inner: Arc<dyn Env>, fails: Range<u64>) -> Self {
         Self { inner, operations: Arc::default(), fails, free: None, available: None }
     }
 
-    /// Tells everybody who asks that so many bytes are free.
+    /// Reports so many free bytes.
     #[must_use]
     pub fn with_free_bytes(self, bytes: u64) -> Self {
         Self { free: Some(bytes), ..self }
     }
 
-    /// Reports that the process may take so many bytes of memory.
+    /// Reports so many bytes of available memory.
     #[must_use]
     pub fn with_available_memory(self, bytes: u64) -> Self {
         Self { available: Some(bytes), ..self }
@@ -49,26 +49,26 @@ impl Failing {
         }
         Ok(())
     }
+
+    fn env(&self) -> io::Result<&dyn Env> {
+        self.step().map(|()| &*self.inner)
+    }
 }
 
 impl Env for Failing {
+    forward! { env:
+        create_dir(path: &Path) -> ();
+        remove_dir(path: &Path) -> ();
+        list(path: &Path) -> Vec<String>;
+        rename(from: &Path, to: &Path) -> ();
+        hard_link(from: &Path, to: &Path) -> ();
+        remove(path: &Path) -> ();
+        sync_dir(path: &Path) -> ();
+        lock(path: &Path) -> Arc<dyn LockFile>;
+    }
+
     fn absolute(&self, path: &Path) -> io::Result<PathBuf> {
         self.inner.absolute(path)
-    }
-
-    fn create_dir(&self, path: &Path) -> io::Result<()> {
-        self.step()?;
-        self.inner.create_dir(path)
-    }
-
-    fn remove_dir(&self, path: &Path) -> io::Result<()> {
-        self.step()?;
-        self.inner.remove_dir(path)
-    }
-
-    fn list(&self, path: &Path) -> io::Result<Vec<String>> {
-        self.step()?;
-        self.inner.list(path)
     }
 
     fn create(&self, path: &Path) -> io::Result<Box<dyn WriteFile>> {
@@ -86,31 +86,6 @@ impl Env for Failing {
         Ok(Box::new(FailingLog { env: self.clone(), inner: self.inner.create_log(path)? }))
     }
 
-    fn rename(&self, from: &Path, to: &Path) -> io::Result<()> {
-        self.step()?;
-        self.inner.rename(from, to)
-    }
-
-    fn hard_link(&self, from: &Path, to: &Path) -> io::Result<()> {
-        self.step()?;
-        self.inner.hard_link(from, to)
-    }
-
-    fn remove(&self, path: &Path) -> io::Result<()> {
-        self.step()?;
-        self.inner.remove(path)
-    }
-
-    fn sync_dir(&self, path: &Path) -> io::Result<()> {
-        self.step()?;
-        self.inner.sync_dir(path)
-    }
-
-    fn lock(&self, path: &Path) -> io::Result<Arc<dyn LockFile>> {
-        self.step()?;
-        self.inner.lock(path)
-    }
-
     fn free_bytes(&self, directory: &Path) -> Option<u64> {
         self.free.or_else(|| self.inner.free_bytes(directory))
     }
@@ -125,7 +100,7 @@ impl Env for Failing {
     }
 }
 
-/// What a disk that fills up takes of what it is given.
+/// The part of the bytes that reaches a disk that becomes full.
 fn half(bytes: &[u8]) -> &[u8] {
     bytes.get(..bytes.len() / 2).unwrap_or_default()
 }

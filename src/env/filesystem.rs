@@ -60,19 +60,19 @@ impl Env for FileSystem {
     }
 
     fn sync_dir(&self, path: &Path) -> io::Result<()> {
-        // Windows has no handle to a directory that could be synced; its renames are journalled.
+        // Windows cannot sync directories; it journals renames.
         if cfg!(unix) { File::open(path)?.sync_all() } else { Ok(()) }
     }
 
     fn lock(&self, path: &Path) -> io::Result<Arc<dyn LockFile>> {
         let mut file = OpenOptions::new().read(true).write(true).create(true).truncate(false).open(path)?;
         match file.try_lock() {
-            // A failed creation removes its lock file: then this is the lock on a file that nobody finds any more.
+            // A failed creation removes its lock file: this handle may have locked the removed file.
             Ok(()) if !is_at(&file, path)? => return self.lock(path),
             Ok(()) => {}
             Err(TryLockError::WouldBlock) => {
                 let mut holder = String::new();
-                // Who holds it is a courtesy: without it the message is shorter.
+                // The message has the holder if it can be read.
                 let _ = file.take(64).read_to_string(&mut holder);
                 return Err(io::Error::new(io::ErrorKind::WouldBlock, holder.trim().to_owned()));
             }
@@ -101,7 +101,6 @@ impl Env for FileSystem {
     }
 }
 
-/// Whether an open file is the one that its path leads to.
 #[cfg(unix)]
 fn is_at(file: &File, path: &Path) -> io::Result<bool> {
     use std::os::unix::fs::MetadataExt;
@@ -113,7 +112,7 @@ fn is_at(file: &File, path: &Path) -> io::Result<bool> {
     }
 }
 
-/// Elsewhere an open file cannot be removed.
+/// An open file cannot be removed on other systems.
 #[cfg(not(unix))]
 fn is_at(_: &File, _: &Path) -> io::Result<bool> {
     Ok(true)

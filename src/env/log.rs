@@ -7,22 +7,20 @@ use std::io;
 use std::path::Path;
 use std::sync::{PoisonError, RwLock};
 
-/// An open file that is written anywhere.
 #[derive(Debug)]
 pub(super) struct Log {
     file: File,
-    /// Setting a length could cut off what somebody writes behind it at that moment: writers share this, who sets a
-    /// length has it alone.
+    /// Setting a length could cut off a concurrent write after it. Writers share this lock; setting a length takes it
+    /// alone.
     length: RwLock<()>,
 }
 
 impl Log {
-    /// Makes a file, or empties the one that is there.
     pub(super) fn create(path: &Path) -> io::Result<Self> {
         Ok(Self { file: File::create(path)?, length: RwLock::default() })
     }
 
-    /// Makes the file at least so long and takes no room for it.
+    /// Makes the file at least so long without allocating space.
     fn lengthen(&self, length: u64) -> io::Result<()> {
         let _alone = self.length.write().unwrap_or_else(PoisonError::into_inner);
         if self.file.metadata()?.len() < length { self.file.set_len(length) } else { Ok(()) }
@@ -42,7 +40,7 @@ impl LogFile for Log {
             use rustix::fs::{FallocateFlags, fallocate};
             use rustix::io::{Errno, retry_on_intr};
             match retry_on_intr(|| fallocate(&self.file, FallocateFlags::empty(), 0, length)) {
-                // Not every file system can take room in advance.
+                // Not every file system can allocate space in advance.
                 Err(Errno::OPNOTSUPP) => {}
                 done => return Ok(done?),
             }
@@ -81,13 +79,13 @@ mod tests {
 
     #[cfg(target_os = "linux")]
     #[test]
-    fn room_is_taken() {
+    fn space_is_allocated() {
         use std::os::unix::fs::MetadataExt;
         const LENGTH: u64 = 1 << 20;
         let directory = tempfile::tempdir().unwrap();
         let log = Log::create(&directory.path().join("x")).unwrap();
         log.allocate(LENGTH).unwrap();
-        // As much as the file system gives; some take no room in advance.
+        // Some file systems allocate no space in advance.
         let other = File::create(directory.path().join("y")).unwrap();
         let _ = rustix::fs::fallocate(&other, rustix::fs::FallocateFlags::empty(), 0, LENGTH);
         let blocks = |file: &File| file.metadata().unwrap().blocks();

@@ -1,9 +1,9 @@
-//! Memory from the system's hands: a file mapped into memory, and large arrays in huge pages.
+//! Mapped memory: files, and large arrays in huge pages.
 //!
 //! This module and `codec::simd` are the only ones with `unsafe`. Mapping is unsafe because the borrow checker cannot
-//! see other processes: see [`crate::env`] for what happens if one cuts or overwrites the file, and for the mode that
-//! is immune to it. Within this process nothing ever writes to a file that is mapped: segment files are mapped after
-//! their final rename, scratch files when nobody can append to them any more, and logs not at all.
+//! see other processes: [`crate::env`] describes the hazard if one cuts or overwrites the file, and the mode that is
+//! immune to it. Within this process nothing writes to a mapped file: segment files are mapped after their final
+//! rename, scratch files after their last append, and logs never.
 #![expect(unsafe_code, reason = "memory maps")]
 
 use crate::env::traits::ReadFile;
@@ -13,15 +13,13 @@ use std::io;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
-/// A read-only map of a whole file.
 #[derive(Debug)]
 pub(super) struct Mapped {
-    /// `None` stands for an empty file, which not every system can map.
+    /// `None` for an empty file, which not every system can map.
     map: Option<memmap2::Mmap>,
 }
 
 impl Mapped {
-    /// Maps the file as long as it is now.
     pub(super) fn new(file: &File) -> io::Result<Self> {
         if file.metadata()?.len() == 0 {
             return Ok(Self { map: None });
@@ -52,7 +50,7 @@ impl ReadFile for Mapped {
     #[cfg(unix)]
     fn will_read(&self, offset: u64, length: u64) {
         if let (Some(map), Ok(offset), Ok(length)) = (&self.map, usize::try_from(offset), usize::try_from(length)) {
-            // Only advice. The kernel begins to read and does not wait. Windows reads when a page is touched.
+            // Advice: the kernel starts to read and does not wait. Windows reads when a page is touched.
             let _ = map.advise_range(memmap2::Advice::WillNeed, offset, length);
         }
     }
@@ -65,17 +63,17 @@ impl ReadFile for Mapped {
 /// Below this many bytes a huge page would be mostly empty. (Miri is slow.)
 const WORTH_MAPPING: usize = if cfg!(miri) { 4 << 10 } else { 4 << 20 };
 
-/// Zeros in huge pages; `None` if there is not so much memory.
+/// Zeros in huge pages; `None` if there is not enough memory.
 fn zeros(bytes: usize) -> Option<memmap2::MmapMut> {
     let map = memmap2::MmapMut::map_anon(bytes).ok()?;
-    // Only advice: on other systems, without it, the memory is as good, but slower.
+    // Advice: without huge pages, as on other systems, the memory is slower.
     #[cfg(all(target_os = "linux", not(miri)))]
     let _ = map.advise(memmap2::Advice::HugePage);
     Some(map)
 }
 
-/// Numbers in memory, zeros at first, in huge pages where the system has them: random reads and writes of a large array
-/// otherwise wait for the page table too.
+/// An array of zeros, in huge pages where the system has them. Random accesses to a large array in small pages also
+/// wait for the page table.
 #[derive(Debug)]
 pub(crate) struct Array<F = u64> {
     memory: Memory<F>,
@@ -89,7 +87,7 @@ enum Memory<F> {
 }
 
 impl<F: Fingerprint> Array<F> {
-    /// So many zeros; `None` if there is not so much memory.
+    /// `count` zeros; `None` if there is not enough memory.
     pub(crate) fn new(count: usize) -> Option<Self> {
         let bytes = count.checked_mul(size_of::<F>())?;
         let memory = if bytes < WORTH_MAPPING {
@@ -100,18 +98,16 @@ impl<F: Fingerprint> Array<F> {
         Some(Self { memory, count })
     }
 
-    /// The numbers.
     #[inline]
     pub(crate) fn as_slice(&self) -> &[F] {
         match &self.memory {
-            // SAFETY: a map begins at a page, so it is aligned, and has `count` fingerprints; these are made of words
-            // alone (the trait is sealed), for which any bits are legal.
+            // SAFETY: a map begins at a page, so it is aligned, and has `count` fingerprints. These consist of words
+            // (the trait is sealed), for which any bits are legal.
             Memory::Mapped(map) => unsafe { std::slice::from_raw_parts(map.as_ptr().cast(), self.count) },
             Memory::Plain(words) => words,
         }
     }
 
-    /// The numbers, to be changed.
     #[inline]
     pub(crate) fn as_mut_slice(&mut self) -> &mut [F] {
         match &mut self.memory {
@@ -122,26 +118,26 @@ impl<F: Fingerprint> Array<F> {
     }
 }
 
-/// Memory for arrays that are made together, in one map if they fit: each map, and the first touch of each, may have to wait
-/// for all other threads that map or unmap memory.
+/// Memory for arrays that are made together, in one map if they fit: making and first touching a map may wait for other
+/// threads that map or unmap memory.
 #[derive(Debug)]
 pub(crate) struct Arena {
     /// Bytes of a map, unless an array has more.
     bytes: usize,
-    /// The map that the next array may be in, and how many of its bytes others have.
+    /// The map for the next array, and its bytes in use.
     map: Option<(Arc<memmap2::MmapRaw>, usize)>,
 }
 
 impl Arena {
-    /// Arrays begin in cache lines of their own.
+    /// Each array begins in a cache line of its own.
     const ALIGNMENT: usize = 64;
 
-    /// For arrays of up to so many bytes in all.
+    /// For arrays of up to `bytes` bytes in all.
     pub(crate) fn new(bytes: usize) -> Self {
         Self { bytes, map: None }
     }
 
-    /// So many zeros; `None` if there is not so much memory. The beginning of large arrays is taken from the system now.
+    /// `count` zeros; `None` if there is not enough memory. The first page of a large array is touched now.
     pub(crate) fn array<A: Atomic>(&mut self, count: usize) -> Option<AtomicArray<A>> {
         let bytes = count.checked_mul(size_of::<A>())?;
         if self.bytes < WORTH_MAPPING {
@@ -154,7 +150,7 @@ impl Arena {
             None => (Arc::new(zeros(bytes.max(self.bytes))?.into()), 0),
         };
         self.map = Some((Arc::clone(&map), begin.saturating_add(bytes).checked_next_multiple_of(Self::ALIGNMENT)?));
-        // SAFETY: there are `bytes` behind it in the map, which begins at a page; so it is aligned too.
+        // SAFETY: the map has `bytes` more bytes. It begins at a page, so `first` is aligned.
         let first = unsafe { map.as_ptr().add(begin) }.cast();
         let array = AtomicArray::<A> { first, count, _memory: Shared::Mapped(map) };
         array.as_slice().first().inspect(|first| first.clear());
@@ -162,7 +158,7 @@ impl Arena {
     }
 }
 
-/// Numbers that threads share, zeros at first. Memory is taken as they are touched, of large arrays in huge pages.
+/// Zeros that threads share. Memory is taken as they are touched, in huge pages for large arrays.
 #[derive(Debug)]
 pub(crate) struct AtomicArray<A> {
     first: *const A,
@@ -170,12 +166,11 @@ pub(crate) struct AtomicArray<A> {
     _memory: Shared<A>,
 }
 
-// SAFETY: only shared references to atomics come from the pointer, and what it points to goes with the array.
+// SAFETY: the pointer gives only shared references to atomics, which the array owns.
 unsafe impl<A: Atomic> Send for AtomicArray<A> {}
 // SAFETY: as above.
 unsafe impl<A: Atomic> Sync for AtomicArray<A> {}
 
-/// What keeps the numbers of an array.
 #[derive(Debug)]
 #[expect(dead_code, reason = "only dropped")]
 enum Shared<A> {
@@ -183,9 +178,8 @@ enum Shared<A> {
     Plain(Vec<A>),
 }
 
-/// What an [`AtomicArray`] may be of: any bits are legal, and zeros are the default.
+/// An element of an [`AtomicArray`]: any bits are legal, and zero is the default.
 pub(crate) trait Atomic: Default + Send + Sync + sealed::Sealed {
-    /// Sets it to zero.
     fn clear(&self);
 }
 
@@ -208,11 +202,10 @@ mod sealed {
 }
 
 impl<A: Atomic> AtomicArray<A> {
-    /// The numbers.
     #[inline]
     pub(crate) fn as_slice(&self) -> &[A] {
-        // SAFETY: the arena gave `count` atomics from `first` on to this array alone, for as long as it lives. Any bits are legal for
-        // them (the trait is sealed), and they may be changed through shared references.
+        // SAFETY: the arena gave `count` atomics from `first` on to this array alone, for as long as it lives. Any bits
+        // are legal for them (the trait is sealed), and shared references may change them.
         unsafe { std::slice::from_raw_parts(self.first, self.count) }
     }
 }
@@ -244,7 +237,7 @@ mod tests {
         assert!(Array::<u64>::new(usize::MAX).is_none());
         let mut arena = Arena::new(WORTH_MAPPING);
         assert!([usize::MAX, usize::MAX / 4].into_iter().all(|count| arena.array::<AtomicU32>(count).is_none()));
-        // An array that a map has no room for has one of its own.
+        // An array that does not fit the map has one of its own.
         let large =
             [WORTH_MAPPING / 4 - 16, WORTH_MAPPING / 2, 0, 1].map(|count| arena.array::<AtomicU32>(count).unwrap());
         large.iter().filter_map(|array| array.as_slice().last()).for_each(|last| last.store(1, Ordering::Relaxed));

@@ -1,44 +1,50 @@
-//! The file system behind one small trait, so that faults can be tried in tests.
+//! The file system behind one small trait, so that tests can inject faults.
 //!
-//! [`FileSystem`] is the real one, [`Memory`] keeps files in memory, [`Failing`] makes operations of another one
-//! fail. Everything that the library reads or writes goes through an [`Env`].
+//! Everything that the library reads or writes goes through an [`Env`] (`traits.rs`). [`FileSystem`] is the real one
+//! (`filesystem.rs`, with logs in `log.rs`, temporary files in `scratch.rs`, reads in `mmap.rs` and `positioned.rs`),
+//! [`Memory`] keeps files in memory and simulates crashes (`memory/`), and `Failing` (feature `unstable`) fails
+//! operations of another environment. Two wrappers are internal: `Held` refuses writes to a directory that was
+//! replaced, `Patient` reads around bad sectors. `mmap.rs` also has large arrays in huge pages, and `available.rs` the
+//! free memory of a process on Linux.
 //!
-//! A file that is meant to last is written under a temporary name, synced, renamed, and its directory synced
-//! (`TempFile`): after a crash it is there whole, or not at all. A [`LogFile`] is synced again and again while it grows:
-//! after a crash everything is there up to the last sync, and of what follows any part may be.
+//! A durable file is written under a temporary name, synced, renamed, and its directory synced (`TempFile` in
+//! `temp_file.rs`): after a crash it is there whole or not at all. A [`LogFile`] is synced repeatedly while it grows:
+//! after a crash everything up to the last sync is there, and any part of the rest may be. format-spec/store.md
+//! specifies the names. Environments and files may be used by any number of threads; none starts a thread.
 //!
 //! # Reading by memory map
 //! [`ReadMode::Mmap`] is the fastest way to read, with one hazard: if another process cuts a mapped file short,
-//! touching the missing part kills this process (SIGBUS on Unix), and if it overwrites the file, pages that were
-//! checked before change unnoticed. Segment files are never changed once they are written, so this takes a stranger's
-//! hand. [`ReadMode::Pread`] reads every page anew and checks it every time; a file that is cut or changed then gives
-//! an error.
+//! touching the missing part kills this process (SIGBUS on Unix), and if it overwrites the file, checked pages change
+//! unnoticed. The library never changes a written segment file, so this takes external modification.
+//! [`ReadMode::Pread`] reads and checks every page each time; a file that was cut or changed then gives an error.
 
 #[cfg(target_os = "linux")]
 mod available;
+mod bad_sectors;
+mod displaced;
+#[cfg(any(test, feature = "unstable"))]
 mod failing;
 mod filesystem;
-mod held;
 mod log;
 mod memory;
 #[cfg_attr(fpstore_loom, allow(dead_code, reason = "loom has an array of its own"))]
 mod mmap;
-mod patient;
 mod positioned;
 mod scratch;
-mod temp;
+mod temp_file;
 #[cfg(test)]
 mod tests;
 mod traits;
 
+pub(crate) use bad_sectors::Patient;
+pub(crate) use displaced::Held;
+#[cfg(any(test, feature = "unstable"))]
 pub use failing::Failing;
 pub use filesystem::FileSystem;
-pub(crate) use held::Held;
 pub use memory::Memory;
 #[cfg_attr(fpstore_loom, allow(unused_imports, reason = "loom has an array of its own"))]
 pub(crate) use mmap::{Arena, Array, AtomicArray};
-pub(crate) use patient::Patient;
-pub(crate) use temp::{TEMP_SUFFIX, TempFile};
+pub(crate) use temp_file::{TEMP_SUFFIX, TempFile};
 
 pub(crate) use traits::slice;
 pub use traits::{Env, LockFile, LogFile, ReadFile, ReadMode, ScratchFile, WriteFile};

@@ -1,12 +1,9 @@
-//! Files of the real file system, read and written where one says.
-//!
-//! Where is said every time, because a file's own position would be shared by all threads.
+//! Positioned reads and writes of the real file system, as all threads share a file's own position.
 
 use crate::env::traits::ReadFile;
 use std::fs::File;
 use std::io;
 
-/// A file read with positioned reads.
 #[derive(Debug)]
 pub(super) struct Positioned {
     file: File,
@@ -14,7 +11,6 @@ pub(super) struct Positioned {
 }
 
 impl Positioned {
-    /// Reads the file as long as it is now.
     pub(super) fn new(file: File) -> io::Result<Self> {
         Ok(Self { length: file.metadata()?.len(), file })
     }
@@ -37,7 +33,7 @@ impl ReadFile for Positioned {
     // Other systems read when the bytes are asked for.
     #[cfg(target_os = "linux")]
     fn will_read(&self, offset: u64, length: u64) {
-        // Only advice. The kernel begins to read and does not wait.
+        // Advice: the kernel starts to read and does not wait.
         let length = std::num::NonZeroU64::new(length);
         let _ = rustix::fs::fadvise(&self.file, offset, length, rustix::fs::Advice::WillNeed);
     }
@@ -47,13 +43,11 @@ impl ReadFile for Positioned {
     }
 }
 
-/// Fills the buffer with the bytes from `offset` on.
 #[cfg(unix)]
 pub(super) fn read_exact_at(file: &File, buffer: &mut [u8], offset: u64) -> io::Result<()> {
     std::os::unix::fs::FileExt::read_exact_at(file, buffer, offset)
 }
 
-/// Fills the buffer with the bytes from `offset` on.
 #[cfg(windows)]
 pub(super) fn read_exact_at(file: &File, mut buffer: &mut [u8], mut offset: u64) -> io::Result<()> {
     while !buffer.is_empty() {
@@ -68,13 +62,11 @@ pub(super) fn read_exact_at(file: &File, mut buffer: &mut [u8], mut offset: u64)
     Ok(())
 }
 
-/// Writes all bytes from `offset` on.
 #[cfg(unix)]
 pub(super) fn write_all_at(file: &File, bytes: &[u8], offset: u64) -> io::Result<()> {
     std::os::unix::fs::FileExt::write_all_at(file, bytes, offset)
 }
 
-/// Writes all bytes from `offset` on.
 #[cfg(windows)]
 pub(super) fn write_all_at(file: &File, mut bytes: &[u8], mut offset: u64) -> io::Result<()> {
     while !bytes.is_empty() {

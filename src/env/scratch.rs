@@ -1,7 +1,7 @@
 //! Temporary files of the real file system.
 //!
-//! Such a file has no name: the operating system frees its space as soon as nobody has it open, so nothing of it
-//! remains however the process ends.
+//! Such a file has no name: the operating system frees its space when the last handle is closed, so nothing remains
+//! however the process ends.
 
 use super::mmap::Mapped;
 use super::positioned::{read_exact_at, write_all_at};
@@ -10,7 +10,6 @@ use std::fs::File;
 use std::io;
 use std::path::Path;
 
-/// An open file without a name.
 #[derive(Debug)]
 pub(super) struct Scratch {
     file: File,
@@ -25,7 +24,7 @@ impl Scratch {
 
 impl ScratchFile for Scratch {
     fn append(&mut self, bytes: &[u8]) -> io::Result<()> {
-        // Where to write is said every time: reads move the file's own position on some systems.
+        // On some systems reads move the file's own position.
         write_all_at(&self.file, bytes, self.length)?;
         self.length += bytes.len() as u64;
         Ok(())
@@ -40,7 +39,7 @@ impl ScratchFile for Scratch {
     }
 
     fn into_reader(self: Box<Self>) -> io::Result<Box<dyn ReadFile>> {
-        // An append that failed may have left a part of its bytes.
+        // A failed append may have left a part of its bytes.
         self.file.set_len(self.length)?;
         Ok(Box::new(Mapped::new(&self.file)?))
     }
@@ -103,7 +102,7 @@ mod tests {
         let directory = tempfile::tempdir().unwrap();
         let mut file = Scratch::create(directory.path()).unwrap();
         file.append(b"abc").unwrap();
-        // As an append that fails half way.
+        // As a failed append does.
         write_all_at(&file.file, b"de", 3).unwrap();
         assert_eq!(Box::new(file).into_reader().unwrap().bytes().unwrap(), b"abc");
     }

@@ -1,11 +1,11 @@
-//! What all environments do alike with logs, names and syncs; what fails in one that fails.
+//! Logs, names and syncs are the same in all environments; operations of a failing one fail.
 
 use super::*;
 use std::io;
 use std::path::Path;
 use std::sync::Arc;
 
-/// Runs a test with files on disk, in memory, and behind faults that do not come.
+/// Runs a test on disk, in memory, and behind faults that never occur.
 fn everywhere(test: impl Fn(&dyn Env, &Path)) {
     let directory = tempfile::tempdir().unwrap();
     test(&FileSystem, directory.path());
@@ -72,7 +72,7 @@ fn a_log_grows_while_others_sync_it() {
 }
 
 #[test]
-fn a_log_stays_open_whatever_becomes_of_its_name() {
+fn a_log_stays_open_when_its_name_changes() {
     everywhere(|env, directory| {
         let [one, two] = ["one", "two"].map(|name| directory.join(name));
         let log = env.create_log(&one).unwrap();
@@ -119,7 +119,7 @@ fn hard_links_are_names_of_one_file() {
     });
 }
 
-/// Does everything with logs, one operation after the other, and returns how many succeeded and what is in the files.
+/// Does each operation with logs and returns how many succeeded.
 fn everything_with_logs(env: &dyn Env) -> usize {
     let [one, two] = ["d/one", "d/two"].map(Path::new);
     let mut done = Vec::new();
@@ -135,7 +135,7 @@ fn everything_with_logs(env: &dyn Env) -> usize {
 
 #[test]
 fn every_operation_with_logs_may_fail() {
-    // What is in the two files after a failure of each operation.
+    // The two files after a failure of each operation.
     let expected: [[Option<&[u8]>; 2]; 7] = [
         [None, None],
         [Some(b"\0\0abcde"); 2],

@@ -1,19 +1,20 @@
-//! Threads that work on one operation at a time.
+//! Thread pools that each run one operation at a time.
 
 use super::spawn::spawn_scoped;
 use crate::error::{Error, Result};
+use parking_lot::Mutex;
 use rayon::{ThreadPool, ThreadPoolBuilder};
 use std::cell::RefCell;
 use std::num::NonZero;
 use std::ops::Deref;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, OnceLock};
 
-/// Crews that stay when nothing is to be done. Each keeps some memory of the allocator's for each of its threads.
+/// Idle crews that are kept. The allocator keeps some memory for every thread of a crew.
 const MOST_IDLE: usize = 1;
 
 thread_local! {
-    /// Of a thread of a crew: whether the operation at hand is exclusive.
+    /// In a thread of a crew: whether its current operation is exclusive.
     static OWN_CREW: RefCell<Option<Arc<AtomicBool>>> = const { RefCell::new(None) };
 }
 
@@ -25,14 +26,13 @@ pub(crate) struct Executor {
     readers: OnceLock<ThreadPool>,
 }
 
-/// A crew.
 #[derive(Debug)]
 struct Threads {
     pool: ThreadPool,
     is_exclusive: Arc<AtomicBool>,
 }
 
-/// A crew of `threads` threads, whose names begin with `name`.
+/// Starts a crew whose threads have names that begin with `name`.
 fn start(name: &'static str, threads: usize, is_exclusive: bool) -> Result<Threads> {
     let is_exclusive = Arc::new(AtomicBool::new(is_exclusive));
     let own = Arc::clone(&is_exclusive);
@@ -45,33 +45,28 @@ fn start(name: &'static str, threads: usize, is_exclusive: bool) -> Result<Threa
     Ok(Threads { pool: builder.build().map_err(Error::no_thread)?, is_exclusive })
 }
 
-/// One thread that computes alone: whatever it runs in parallel, it does by itself.
 pub(super) fn alone(name: &'static str) -> Result<ThreadPool> {
     start(name, 1, true).map(|threads| threads.pool)
 }
 
 impl Default for Executor {
-    /// As many threads as the process may use processors.
+    /// As many threads as the process has processors available.
     fn default() -> Self {
         Self::new(std::thread::available_parallelism().map_or(1, NonZero::get))
     }
 }
 
 impl Executor {
-    /// Starts no thread before there is something to do.
+    /// Threads are started when an operation first needs them.
     pub(crate) fn new(threads: usize) -> Self {
         Self { threads: threads.max(1), idle: Mutex::default(), readers: OnceLock::new() }
     }
 
-    /// Threads of a crew.
     pub(crate) fn threads(&self) -> usize {
         self.threads
     }
 
-    /// Does an operation on a crew. A part of an operation is done by the crew at hand.
-    ///
-    /// # Errors
-    /// `Io` if no thread can be started; those of the work.
+    /// Runs an operation on a crew; within an operation, on the current crew.
     pub(crate) fn run<R: Send>(&self, work: impl FnOnce() -> Result<R> + Send) -> Result<R> {
         match OWN_CREW.with_borrow(Option::is_some) {
             true => work(),
@@ -79,11 +74,8 @@ impl Executor {
         }
     }
 
-    /// Does an operation that takes locks of the store. It shares its threads with no other one, also where a function of
-    /// the caller asks for it in the midst of one.
-    ///
-    /// # Errors
-    /// As [`Executor::run`].
+    /// Runs an operation that takes locks of the store. It gets a crew of its own even if a callback of the caller
+    /// starts it within an operation that is not exclusive.
     pub(crate) fn run_exclusive<R: Send>(&self, work: impl FnOnce() -> Result<R> + Send) -> Result<R> {
         let is_exclusive = |own: &Option<Arc<AtomicBool>>| own.as_ref().is_some_and(|own| own.load(Ordering::Relaxed));
         match OWN_CREW.with_borrow(is_exclusive) {
@@ -98,27 +90,21 @@ impl Executor {
         if rayon::current_thread_index().is_none() {
             return crew.install(work);
         }
-        // A thread of another pool would take up other work of that pool while it waits; one that it starts only waits.
+        // A waiting thread of another pool would take other work of that pool; a new thread only waits.
         std::thread::scope(|scope| {
             let waiting = spawn_scoped(scope, "fpstore caller", || crew.install(work))?;
             waiting.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
         })
     }
 
-    /// A crew, to be had until it is dropped.
-    ///
-    /// # Errors
-    /// `Io` if no thread can be started.
+    /// Takes an idle crew, or starts one.
     pub(crate) fn crew(&self) -> Result<Crew<'_>> {
-        let idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner).pop();
+        let idle = self.idle.lock().pop();
         let threads = idle.map_or_else(|| start("fpstore work", self.threads, false), Ok)?;
         Ok(Crew { executor: self, threads: Some(threads) })
     }
 
-    /// Threads that read temporary files ahead, and wait for nothing but files.
-    ///
-    /// # Errors
-    /// As [`Executor::crew`].
+    /// Threads that read temporary files ahead. They wait for files only.
     pub(crate) fn readers(&self) -> Result<&ThreadPool> {
         if let Some(readers) = self.readers.get() {
             return Ok(readers);
@@ -130,11 +116,11 @@ impl Executor {
     }
 }
 
-/// The right to a crew.
+/// A crew in use. Dropping it makes the crew idle.
 #[derive(Debug)]
 pub(crate) struct Crew<'a> {
     executor: &'a Executor,
-    /// None after it was dropped.
+    /// `None` while it is dropped.
     threads: Option<Threads>,
 }
 
@@ -158,7 +144,7 @@ impl Deref for Crew<'_> {
 impl Drop for Crew<'_> {
     fn drop(&mut self) {
         self.set_exclusive(false);
-        let mut idle = self.executor.idle.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut idle = self.executor.idle.lock();
         if idle.len() < MOST_IDLE {
             idle.extend(self.threads.take());
         }
@@ -183,7 +169,7 @@ mod tests {
     }
 
     #[test]
-    fn a_crew_has_so_many_named_threads_and_is_used_again() {
+    fn a_crew_has_named_threads_and_is_used_again() {
         let executor = Executor::new(3);
         let expected: BTreeSet<String> = (0..3).map(|number| format!("fpstore work {number}")).collect();
         assert_eq!(threads_of(&executor), expected);
@@ -203,7 +189,7 @@ mod tests {
         let same =
             executor.run_exclusive(|| Ok((current().id(), executor.run_exclusive(|| Ok(current().id()))?))).unwrap();
         assert_eq!(same.0, same.1);
-        // What takes locks does not share threads with what does not.
+        // An exclusive operation shares no threads with one that is not.
         let own = executor.run(|| Ok((current().id(), executor.run_exclusive(|| Ok(current().id()))?))).unwrap();
         assert_ne!(own.0, own.1);
     }
@@ -213,10 +199,10 @@ mod tests {
         let executor = Executor::new(2);
         let lock = Mutex::new(());
         let pool = ThreadPoolBuilder::new().num_threads(2).build().unwrap();
-        // Each holds the lock while its crew works; a thread that took up another of these would wait for itself.
+        // Each holds the lock while its crew works; a thread that took another of these would deadlock.
         pool.install(|| {
             (0..64).into_par_iter().for_each(|_| {
-                let held = lock.lock().unwrap();
+                let held = lock.lock();
                 let sum: u64 = executor.run_exclusive(|| Ok((0..10_000u64).into_par_iter().sum())).unwrap();
                 assert_eq!(sum, 49_995_000);
                 drop(held);

@@ -1,27 +1,29 @@
 //! The threads of a store.
 //!
-//! Every thread of the library is started here, and has a name that begins with `fpstore`. An [`Executor`] belongs to the
-//! options that a store is opened with ([`crate::Options::with_threads`]); nothing runs on a pool of the caller's.
+//! This module starts every thread of the library; their names begin with `fpstore`. The options of a store own an
+//! [`Executor`] ([`crate::Options::with_threads`]); no work runs on a pool of the caller.
 //!
-//! **Crews.** Parallel work runs on a crew: as many threads as the options say, all of them for one operation at a time. A crew
-//! stays for the next operation. Two operations that run at the same time have two crews. So a thread that waits for its part
-//! of an operation takes up other parts of that operation alone, never work that wants a lock which is held for the operation
-//! or a queue that the operation fills.
+//! **Crews** (`crew.rs`). Parallel work runs on a crew: a thread pool that runs one operation at a time. The next
+//! operation uses it again; two simultaneous operations have two crews. So a thread that waits for a part of its
+//! operation takes other parts of the same operation only, never work that needs a lock or a queue of the waiting
+//! operation.
 //!
-//! **Background threads.** The threads that flush and compact compute alone: each is a crew of one.
+//! **Background threads** (`background.rs`) flush and compact. Each is a crew of one; `rate_limiter.rs` paces
+//! compaction.
 //!
-//! **Who may block on whom.**
+//! **What each thread may wait for.**
 //!
 //! | thread | waits for |
 //! |---|---|
-//! | caller | its crew, locks, the sync of a log, background threads where a write has to wait for a flush |
+//! | caller | its crew, locks, the sync of a log, background threads when a write has to wait for a flush |
 //! | crew of a load, flush or compaction | its own parts, the thread that writes the segment, the threads that read runs ahead |
-//! | crew of a join or a batch of queries | its own parts, and the caller that takes the results |
+//! | crew of a join or a batch of queries | its own parts, the caller that takes the results |
 //! | background thread | locks, changes of the version set, the thread that writes the segment |
-//! | thread that writes a segment or a run, or reads ahead | files alone |
+//! | thread that writes a segment or a run, or reads ahead | files |
 //!
-//! Threads of a crew never take the locks of `db`, unless the caller's function that they run does: then the operation gets a
-//! crew of its own ([`Executor::run_exclusive`]). The locks have an order, which debug builds check ([`RankedMutex`]).
+//! Threads of a crew take no locks of `db`. If a callback of the caller starts an operation that does, this operation
+//! gets a crew of its own ([`Executor::run_exclusive`]). Locks have an order, which debug builds check
+//! ([`RankedMutex`], `rank.rs`).
 
 mod background;
 mod crew;

@@ -1,12 +1,8 @@
-//! Threads that do one thing and end.
+//! Named threads that do one thing and end.
 
 use crate::error::{Error, Result};
 use std::thread::{Builder, JoinHandle, Scope, ScopedJoinHandle};
 
-/// Starts a thread.
-///
-/// # Errors
-/// `Io` if the system has no thread for it.
 pub(crate) fn spawn<T: Send + 'static>(
     name: impl Into<String>,
     work: impl FnOnce() -> T + Send + 'static,
@@ -14,10 +10,6 @@ pub(crate) fn spawn<T: Send + 'static>(
     Builder::new().name(name.into()).spawn(work).map_err(Error::no_thread)
 }
 
-/// Starts a thread that ends within a scope.
-///
-/// # Errors
-/// As [`spawn`].
 pub(crate) fn spawn_scoped<'scope, T: Send + 'scope>(
     scope: &'scope Scope<'scope, '_>,
     name: impl Into<String>,

@@ -7,81 +7,72 @@ use std::sync::Arc;
 use std::sync::mpsc::{Receiver, sync_channel};
 use std::thread::Result as Outcome;
 
-/// What makes chunks, one after another.
-pub(crate) trait ReadAhead: Send + 'static {
-    /// What is made.
-    type Chunk: Send + 'static;
+/// Makes chunks, one after another, and then none.
+type Make<T> = Box<dyn FnMut() -> Result<Option<T>> + Send>;
 
-    /// The next chunk, if there is one.
-    fn next_chunk(&mut self) -> Result<Option<Self::Chunk>>;
+/// The maker after a chunk, and the chunk.
+type Made<T> = (Make<T>, Result<Option<T>>);
 
-    /// Whose threads read ahead.
-    fn executor(&self) -> &Arc<Executor>;
+/// An iterator over chunks. There are never more than two: the one that was returned last, and the next one, which a
+/// reader thread of the executor begins as soon as the caller asks for the one before. It ends with the first error.
+pub(crate) struct Ahead<T> {
+    executor: Arc<Executor>,
+    state: State<T>,
 }
 
-/// An iterator over the chunks of a source. There are never more than two: the one that was returned last, and the
-/// next one, which is begun as soon as the one before is asked for. It ends with the first error.
-#[derive(Debug)]
-pub(crate) struct Ahead<S: ReadAhead>(State<S>);
-
-#[derive(Debug)]
-enum State<S: ReadAhead> {
-    Begin(S),
-    Working(Receiver<Outcome<Made<S>>>),
+enum State<T> {
+    Begin(Make<T>),
+    Working(Receiver<Outcome<Made<T>>>),
     End,
 }
 
-/// The source, and what it made.
-type Made<S> = (S, Result<Option<<S as ReadAhead>::Chunk>>);
-
-impl<S: ReadAhead> Ahead<S> {
-    pub(crate) fn new(source: S) -> Self {
-        Self(State::Begin(source))
+impl<T: Send + 'static> Ahead<T> {
+    pub(crate) fn new(executor: &Arc<Executor>, make: impl FnMut() -> Result<Option<T>> + Send + 'static) -> Self {
+        Self { executor: Arc::clone(executor), state: State::Begin(Box::new(make)) }
     }
 
-    fn begin(mut source: S) -> Result<State<S>> {
-        let executor = Arc::clone(source.executor());
+    fn begin(&self, mut make: Make<T>) -> Result<State<T>> {
         let (sender, receiver) = sync_channel(1);
-        // Those of the crew at hand may all be waiting for a chunk.
-        executor.readers()?.spawn(move || {
+        // The threads of the crew may all be waiting for a chunk.
+        self.executor.readers()?.spawn(move || {
             let made = catch_unwind(AssertUnwindSafe(|| {
-                let chunk = source.next_chunk();
-                (source, chunk)
+                let chunk = make();
+                (make, chunk)
             }));
-            // Nobody waits for it if the iterator was dropped.
+            // Fails if the iterator was dropped.
             let _ = sender.send(made);
         });
         Ok(State::Working(receiver))
     }
 
-    fn step(&mut self) -> Result<Option<S::Chunk>> {
-        let state = match std::mem::replace(&mut self.0, State::End) {
-            State::Begin(source) => Self::begin(source)?,
+    fn step(&mut self) -> Result<Option<T>> {
+        let state = match std::mem::replace(&mut self.state, State::End) {
+            State::Begin(make) => self.begin(make)?,
             state => state,
         };
         let State::Working(receiver) = state else { return Ok(None) };
         let Ok(made) = receiver.recv() else { return Ok(None) };
-        let (source, chunk) = made.unwrap_or_else(|panic| resume_unwind(panic));
+        let (make, chunk) = made.unwrap_or_else(|panic| resume_unwind(panic));
         let chunk = chunk?;
         if chunk.is_some() {
-            self.0 = Self::begin(source)?;
+            self.state = self.begin(make)?;
         }
         Ok(chunk)
     }
 }
 
-impl<S: ReadAhead> Iterator for Ahead<S> {
-    type Item = Result<S::Chunk>;
+impl<T: Send + 'static> Iterator for Ahead<T> {
+    type Item = Result<T>;
 
     fn next(&mut self) -> Option<Self::Item> {
         self.step().transpose()
     }
 }
 
-impl<S: ReadAhead> Drop for Ahead<S> {
+impl<T> Drop for Ahead<T> {
+    /// Returns when the memory of the next chunk is free.
     fn drop(&mut self) {
-        // Who drops the iterator has its memory back.
-        if let State::Working(receiver) = &self.0 {
+        if let State::Working(receiver) = &self.state {
             let _ = receiver.recv();
         }
     }

@@ -1,11 +1,11 @@
 //! Dealing values to buckets on several threads.
 //!
-//! Values come in shares, one a thread; how many of each share belong in each bucket was counted before. So every share
-//! has slots of its own in every bucket, and the order of values in a bucket is that of all shares, one after another,
-//! however many there are.
+//! Each thread has a share of the values, and the values of each share in each bucket were counted before. So every
+//! share has its own slots in every bucket, and the order of values in a bucket is that of the shares, for any number
+//! of threads.
 
-/// For each share the slots of its values, bucket by bucket: those of a bucket lie together, share after share. `counts`
-/// has how many values of each share every bucket gets.
+/// The slots of each share, bucket by bucket; the slots of a bucket are neighbours, share after share. `counts` has for
+/// each share the number of its values in every bucket.
 pub(crate) fn deal<'a, T>(values: &'a mut [T], counts: &[&[usize]]) -> Vec<Vec<&'a mut [T]>> {
     let buckets = counts.first().map_or(0, |counts| counts.len());
     let lengths = (0..buckets).flat_map(|bucket| counts.iter().filter_map(move |counts| counts.get(bucket)));
@@ -17,7 +17,6 @@ pub(crate) fn deal<'a, T>(values: &'a mut [T], counts: &[&[usize]]) -> Vec<Vec<&
     dealt
 }
 
-/// Cuts a slice into pieces of these lengths.
 pub(crate) fn cut<T>(mut rest: &mut [T], lengths: impl Iterator<Item = usize>) -> Vec<&mut [T]> {
     let mut pieces = Vec::with_capacity(lengths.size_hint().0);
     for length in lengths {
@@ -28,27 +27,25 @@ pub(crate) fn cut<T>(mut rest: &mut [T], lengths: impl Iterator<Item = usize>) -
     pieces
 }
 
-/// Values that are written together: with 8 bytes each they fill a line of the cache.
+/// Values that are written together: with 8 bytes each they fill a cache line.
 const TOGETHER: usize = 8;
 
-/// Writes values to the slots of one share. Some of each bucket are gathered first and written together: one by one they
-/// go to so many places that the processor loses track of them.
+/// Writes values to the slots of one share. It gathers a few of each bucket and writes them together: single writes
+/// would go to more places than the processor's store buffers and TLB hold.
 #[derive(Debug)]
 pub(crate) struct Dealer<'a, T> {
     slots: Vec<&'a mut [T]>,
-    /// What is gathered for each bucket.
     gathered: Vec<[T; TOGETHER]>,
     counts: Vec<u8>,
 }
 
 impl<'a, T: Copy + Default> Dealer<'a, T> {
-    /// Deals to these slots.
     pub(crate) fn new(slots: Vec<&'a mut [T]>) -> Self {
         let gathered = vec![[T::default(); TOGETHER]; slots.len()];
         Self { gathered, counts: vec![0; slots.len()], slots }
     }
 
-    /// Gives a value to a bucket. One that has no more slots, or does not exist, takes none.
+    /// Adds a value to a bucket; drops it if the bucket is full or does not exist.
     #[inline]
     pub(crate) fn enter(&mut self, bucket: usize, value: T) {
         let (Some(count), Some(gathered)) = (self.counts.get_mut(bucket), self.gathered.get_mut(bucket)) else {
@@ -70,7 +67,6 @@ impl<'a, T: Copy + Default> Dealer<'a, T> {
         }
     }
 
-    /// Writes what is still gathered.
     pub(crate) fn finish(self) {
         for ((slots, gathered), count) in self.slots.into_iter().zip(self.gathered).zip(self.counts) {
             slots.iter_mut().zip(gathered).take(count.into()).for_each(|(slot, value)| *slot = value);

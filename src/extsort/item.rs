@@ -1,10 +1,10 @@
-//! What a [`Sorter`](crate::extsort::sorter::Sorter) sorts.
+//! Values of fixed size that a [`Sorter`](crate::extsort::Sorter) sorts.
 
 use crate::fingerprint::Fingerprint;
+use rayon::prelude::*;
 
 /// A value of fixed size that can be sorted by its leading bits and written to a run.
 pub(crate) trait Item: Copy + Ord + Default + Send + Sync + 'static {
-    /// Bytes of an item in a run.
     const BYTES: usize;
 
     /// The leading bits of its order: items with different keys are ordered as these.
@@ -55,5 +55,36 @@ impl<A: Item, B: Item> Item for (A, B) {
     fn read(bytes: &[u8]) -> Self {
         let (first, second) = bytes.split_at_checked(A::BYTES).unwrap_or_default();
         (A::read(first), B::read(second))
+    }
+}
+
+/// A fingerprint with the number of its document, in the order in which a segment holds them.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(crate) struct NumberedRecord<F> {
+    pub(crate) fingerprint: F,
+    pub(crate) id: u64,
+}
+
+pub(crate) fn fingerprints<F: Fingerprint>(records: &[NumberedRecord<F>]) -> Vec<F> {
+    records.par_iter().map(|record| record.fingerprint).collect()
+}
+
+impl<F: Fingerprint> Item for NumberedRecord<F> {
+    const BYTES: usize = <(F, u64) as Item>::BYTES;
+
+    #[inline]
+    fn key(&self) -> u64 {
+        self.fingerprint.word(0)
+    }
+
+    #[inline]
+    fn write(&self, out: &mut Vec<u8>) {
+        (self.fingerprint, self.id).write(out);
+    }
+
+    #[inline]
+    fn read(bytes: &[u8]) -> Self {
+        let (fingerprint, id) = Item::read(bytes);
+        Self { fingerprint, id }
     }
 }

@@ -1,154 +1,188 @@
-//! Merging runs of records with texts.
+//! Merging runs to chunks.
 //!
 //! Each run is read through a buffer of its own. A heap of the runs' next records tells which one is least: one thread
-//! merges, whatever the texts are like, in memory that does not depend on how they are spread.
+//! merges, in memory that does not depend on how the records are spread.
 
-use crate::error::{Error, Result};
-use crate::extsort::lengths::length;
-use crate::extsort::text_runs::{TextRun, TextRuns};
-use crate::extsort::texts::LENGTH_BYTES;
-use crate::fingerprint::Fingerprint;
+use crate::error::Result;
+use crate::extsort::ahead::Ahead;
+use crate::extsort::item::Item;
+use crate::extsort::memory::length;
+use crate::extsort::runs::Runs;
+use crate::extsort::temporary_file::TemporaryFile;
 use std::cmp::Ordering;
+use std::collections::BinaryHeap;
+use std::collections::binary_heap::PeekMut;
+use std::ops::Range;
 use std::sync::Arc;
 
-/// All records of all runs, in order; equal ones are not dropped.
-#[derive(Debug)]
-pub(crate) struct MergedTexts<F> {
-    pub(crate) runs: Arc<TextRuns<F>>,
-    readers: Vec<Reader<F>>,
-    /// Numbers of the readers that have a record: a heap, the least record first.
-    heap: Vec<usize>,
-    /// Bytes of a reader's buffer.
-    buffer: usize,
-    started: bool,
+pub(crate) const LENGTH_BYTES: usize = 4;
+
+/// Sorted, distinct records in memory, with a capacity that is fixed when they are made.
+pub(crate) trait Chunk: Send + 'static {
+    /// The fixed-size part of a record.
+    type Item: Item;
+    /// Whether a record has a text behind it.
+    const HAS_TEXTS: bool;
+
+    /// Whether this record is the last one.
+    fn ends_with(&self, item: &Self::Item, text: &[u8]) -> bool;
+
+    /// Whether the capacity is enough for one more record, with a text of `length` bytes. It is for the first one.
+    fn has_space(&self, length: usize) -> bool;
+
+    fn push(&mut self, item: Self::Item, text: &[u8]);
+
+    fn held(&self) -> u64;
 }
 
-/// The part of a run that has not been merged.
-#[derive(Debug)]
-struct Reader<F> {
+impl<T: Item> Chunk for Vec<T> {
+    type Item = T;
+    const HAS_TEXTS: bool = false;
+
+    #[inline]
+    fn ends_with(&self, item: &T, _: &[u8]) -> bool {
+        self.last() == Some(item)
+    }
+
+    #[inline]
+    fn has_space(&self, _: usize) -> bool {
+        self.len() < self.capacity() || self.is_empty()
+    }
+
+    #[inline]
+    fn push(&mut self, item: T, _: &[u8]) {
+        self.push(item);
+    }
+
+    fn held(&self) -> u64 {
+        crate::extsort::memory::bytes_of::<T>(self.capacity())
+    }
+}
+
+/// The records of all runs in order, each once, in chunks that `make` allocates. The buffers of all runs take `memory`
+/// bytes together, short of a record of each run that takes more.
+pub(crate) fn merged<C: Chunk>(runs: &Arc<Runs>, memory: u64, make: impl Fn() -> C + Send + 'static) -> Ahead<C> {
+    let buffer = length(memory / (runs.runs.len() as u64).max(1));
+    let mut unread = runs.runs.clone();
+    let (runs, mut heap) = (Arc::clone(runs), BinaryHeap::with_capacity(unread.len()));
+    Ahead::new(&Arc::clone(&runs.executor), move || {
+        for rest in unread.drain(..) {
+            let reader = Box::new(Reader { bytes: Vec::new(), text: 0..0, rest, buffer });
+            let mut head = Head { item: C::Item::default(), reader };
+            if head.advance::<C>(&runs.file)? {
+                heap.push(head);
+            }
+        }
+        let mut chunk = make();
+        // Equal records are neighbours, and a chunk ends after the last one of them.
+        let mut is_empty = true;
+        while let Some(mut head) = heap.peek_mut() {
+            if !chunk.ends_with(&head.item, head.reader.text()) {
+                if !chunk.has_space(head.reader.text.len()) {
+                    break;
+                }
+                chunk.push(head.item, head.reader.text());
+                is_empty = false;
+            }
+            if !head.advance::<C>(&runs.file)? {
+                PeekMut::pop(head);
+            }
+        }
+        let record = C::Item::BYTES;
+        let buffers =
+            heap.iter().map(|head: &Head<C::Item>| head.reader.bytes.capacity().saturating_sub(record) as u64);
+        runs.peak.note(2 * chunk.held() + buffers.sum::<u64>());
+        Ok(Some(chunk).filter(|_| !is_empty))
+    })
+}
+
+/// The next record of a run. The greatest head, in the order of a heap, is the one with the least record.
+struct Head<T> {
+    item: T,
+    reader: Box<Reader>,
+}
+
+struct Reader {
     bytes: Vec<u8>,
-    /// Where the text of the first record is in `bytes`.
-    from: usize,
-    to: usize,
-    fingerprint: F,
-    /// Where to read on in the file, and where the run ends.
-    next: u64,
-    end: u64,
+    /// The text of the next record in `bytes`. What follows it has been read ahead.
+    text: Range<usize>,
+    /// The bytes of the file that have not been read.
+    rest: Range<u64>,
+    buffer: usize,
 }
 
-impl<F: Fingerprint> MergedTexts<F> {
-    /// Merges with buffers of `memory` bytes together, short of a record that takes more.
-    pub(crate) fn new(runs: Arc<TextRuns<F>>, memory: u64) -> Self {
-        let buffer = length(memory / (runs.runs.len() as u64).max(1)).max(F::BYTES + LENGTH_BYTES);
-        let reader = |run: &TextRun| Reader {
-            bytes: Vec::new(),
-            from: 0,
-            to: 0,
-            fingerprint: F::default(),
-            next: run.from,
-            end: run.to,
-        };
-        let readers = runs.runs.iter().map(reader).collect();
-        Self { runs, readers, heap: Vec::new(), buffer, started: false }
-    }
-
-    /// Reads the first record of every run, once.
-    pub(crate) fn start(&mut self) -> Result<()> {
-        if std::mem::replace(&mut self.started, true) {
-            return Ok(());
-        }
-        for (number, reader) in self.readers.iter_mut().enumerate() {
-            if reader.advance(&self.runs, self.buffer)? {
-                self.heap.push(number);
-            }
-        }
-        (0..self.heap.len()).rev().for_each(|place| self.sift_down(place));
-        Ok(())
-    }
-
-    /// The least record, if there is one.
-    pub(crate) fn least(&self) -> Option<(F, &[u8])> {
-        let reader = self.readers.get(*self.heap.first()?)?;
-        Some((reader.fingerprint, reader.text()))
-    }
-
-    /// Drops the least record.
-    pub(crate) fn advance(&mut self) -> Result<()> {
-        let Some(reader) = self.heap.first().and_then(|&number| self.readers.get_mut(number)) else { return Ok(()) };
-        if !reader.advance(&self.runs, self.buffer)? {
-            self.heap.swap_remove(0);
-        }
-        self.sift_down(0);
-        Ok(())
-    }
-
-    /// Bytes of the buffers.
-    pub(crate) fn held(&self) -> u64 {
-        self.readers.iter().map(|reader| reader.bytes.capacity() as u64).sum()
-    }
-
-    fn sift_down(&mut self, mut place: usize) {
-        loop {
-            let below = [2 * place + 1, 2 * place + 2].into_iter().filter(|&below| below < self.heap.len());
-            let Some(least) = below.min_by(|&a, &b| self.order(a, b)) else { return };
-            if self.order(place, least) != Ordering::Greater {
-                return;
-            }
-            self.heap.swap(place, least);
-            place = least;
-        }
-    }
-
-    /// The order of the records at two places of the heap.
-    fn order(&self, a: usize, b: usize) -> Ordering {
-        let at = |place| self.heap.get::<usize>(place).and_then(|&number| self.readers.get(number));
-        let (Some(a), Some(b)) = (at(a), at(b)) else { return Ordering::Equal };
-        a.fingerprint.cmp(&b.fingerprint).then_with(|| a.text().cmp(b.text()))
-    }
-}
-
-impl<F: Fingerprint> Reader<F> {
-    fn text(&self) -> &[u8] {
-        self.bytes.get(self.from..self.to).unwrap_or_default()
-    }
-
-    /// Goes on to the next record, if there is one.
-    fn advance(&mut self, runs: &TextRuns<F>, buffer: usize) -> Result<bool> {
-        const { assert!(LENGTH_BYTES == size_of::<u32>()) }
-        let header = F::BYTES + LENGTH_BYTES;
-        if !self.fill(runs, header, buffer)? {
+impl<T: Item> Head<T> {
+    #[inline]
+    fn advance<C: Chunk<Item = T>>(&mut self, file: &TemporaryFile) -> Result<bool> {
+        let header = T::BYTES + if C::HAS_TEXTS { LENGTH_BYTES } else { 0 };
+        let reader = &mut *self.reader;
+        if !reader.fill(file, header)? {
             return Ok(false);
         }
-        let (fingerprint, rest) =
-            self.bytes.get(self.to..).unwrap_or_default().split_at_checked(F::BYTES).unwrap_or_default();
-        self.fingerprint = F::from_le_bytes(fingerprint).unwrap_or_default();
-        let length = rest.first_chunk().map_or(0, |&length| u32::from_le_bytes(length) as usize);
-        if !self.fill(runs, header + length, buffer)? {
-            return Ok(false);
+        let record = reader.bytes.get(reader.text.end..).unwrap_or_default();
+        self.item = T::read(record.get(..T::BYTES).unwrap_or_default());
+        let mut length = 0;
+        if C::HAS_TEXTS {
+            let bytes = record.get(T::BYTES..).and_then(|rest| rest.first_chunk::<LENGTH_BYTES>());
+            length = bytes.map_or(0, |&bytes| u32::from_le_bytes(bytes) as usize);
+            if !reader.fill(file, header + length)? {
+                return Ok(false);
+            }
         }
-        self.from = self.to + header;
-        self.to = self.from + length;
+        let start = reader.text.end + header;
+        reader.text = start..start + length;
         Ok(true)
     }
+}
 
-    /// Sees to it that there are `count` bytes behind the current record, whose text may be lost by it; not if the run
-    /// ends before.
-    fn fill(&mut self, runs: &TextRuns<F>, count: usize, buffer: usize) -> Result<bool> {
-        if self.bytes.len() - self.to >= count {
-            return Ok(true);
+impl Reader {
+    #[inline]
+    fn text(&self) -> &[u8] {
+        self.bytes.get(self.text.clone()).unwrap_or_default()
+    }
+
+    /// Whether there are `count` bytes behind the current record, which is lost if they have to be read.
+    #[inline]
+    fn fill(&mut self, file: &TemporaryFile, count: usize) -> Result<bool> {
+        if self.bytes.len() - self.text.end < count {
+            self.refill(file, count)?;
         }
-        self.bytes.drain(..self.to);
-        (self.from, self.to) = (0, 0);
+        Ok(self.bytes.len() - self.text.end >= count)
+    }
+
+    #[cold]
+    fn refill(&mut self, file: &TemporaryFile, count: usize) -> Result<()> {
+        self.bytes.drain(..self.text.end);
+        self.text = 0..0;
         let had = self.bytes.len();
-        let room = (buffer.max(count) - had) as u64;
-        let more = length(room.min(self.end - self.next));
-        self.bytes.reserve_exact(more);
-        self.bytes.resize(had + more, 0);
-        if let (Some(file), Some(bytes)) = (&runs.file, self.bytes.get_mut(had..)) {
-            let read = file.read_at(self.next, bytes);
-            read.map_err(|error| Error::temporary("cannot read temporary data in", &runs.directory, error))?;
-        }
-        self.next += more as u64;
-        Ok(self.bytes.len() >= count)
+        let space = (self.buffer.max(count) - had) as u64;
+        let more = space.min(self.rest.end - self.rest.start);
+        self.bytes.reserve_exact(length(more));
+        self.bytes.resize(had + length(more), 0);
+        file.read(self.rest.start, self.bytes.get_mut(had..).unwrap_or_default())?;
+        self.rest.start += more;
+        Ok(())
     }
 }
+
+impl<T: Ord> Ord for Head<T> {
+    #[inline]
+    fn cmp(&self, other: &Self) -> Ordering {
+        other.item.cmp(&self.item).then_with(|| other.reader.text().cmp(self.reader.text()))
+    }
+}
+
+impl<T: Ord> PartialOrd for Head<T> {
+    #[inline]
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl<T: Ord> PartialEq for Head<T> {
+    fn eq(&self, other: &Self) -> bool {
+        self.cmp(other).is_eq()
+    }
+}
+
+impl<T: Ord> Eq for Head<T> {}

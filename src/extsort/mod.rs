@@ -1,35 +1,50 @@
+//! Sorting more than memory holds.
+//!
+//! A [`Sorter`] takes items of fixed size in any order, a [`TextSorter`] fingerprints with texts. Both keep them until
+//! the memory they may use is full, sort it ([`radix`]), and have a thread append it as a *run* to one temporary file
+//! without a name (`runs.rs`). [`Sorted`] and [`SortedTexts`] return the result as often as wanted, to any number of
+//! threads, in *chunks*: ascending, each record once, together all of them. One merge reads the runs of both
+//! (`merge.rs`): a record of a run is an item, and possibly a text behind it. A reader thread of the executor makes the
+//! next chunk while the caller works on this one (`ahead.rs`). Without runs everything stays in memory.
+//!
+//! Guaranteed: the buffers of a sorter, copies made to sort included, take no more than the bytes it was given, and
+//! those of an iterator over chunks no more than the bytes that one was given, whatever the items are. Beyond that
+//! there is what does not grow with the input: what `radix` deals to buckets with, at worst a million items a thread
+//! where the items are skewed; a record a run; and single records that are larger than the memory. No temporary data
+//! remain after a failure or when the process is killed.
+//!
+//! A [`Workspace`] is the memory and the directory of a load, and divides the memory among its phases. A [`Spool`]
+//! keeps bytes until the place in a file where they belong is reached. [`deal`] and [`Dealer`] deal values to buckets
+//! on several threads.
+
 mod ahead;
-mod chunks;
-mod cut;
 mod deal;
-mod entry;
 mod item;
-mod lengths;
+mod memory;
 mod merge;
-mod peak;
 pub(crate) mod radix;
 mod runs;
 mod sample;
+mod sorted;
+mod sorted_texts;
 mod sorter;
 mod spool;
+mod temporary_file;
 #[cfg(test)]
 mod tests;
-mod text_chunks;
-mod text_runs;
 mod text_sorter;
 #[cfg(test)]
 mod text_tests;
 mod texts;
 mod workspace;
 
-pub(crate) use chunks::{Chunk, Chunks, Sorted};
 pub(crate) use deal::{Dealer, cut, deal};
-pub(crate) use entry::{NumberedRecord, fingerprints};
-pub(crate) use item::Item;
+pub(crate) use item::{Item, NumberedRecord, fingerprints};
 pub(crate) use radix::{drop_equal, sorted};
 pub(crate) use sample::Sample;
+pub(crate) use sorted::{Chunks, Sorted};
+pub(crate) use sorted_texts::{SortedTexts, TextChunk};
 pub(crate) use sorter::Sorter;
 pub(crate) use spool::Spool;
-pub(crate) use text_chunks::{SortedTexts, TextChunk};
 pub(crate) use text_sorter::TextSorter;
 pub(crate) use workspace::Workspace;

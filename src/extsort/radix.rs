@@ -1,9 +1,8 @@
-//! Sorting by leading bits, several times as fast as by comparing alone.
+//! Radix sort by leading bits, several times as fast as a comparison sort.
 //!
-//! Values are dealt to buckets by the leading bits that tell them apart, each thread its share, and every bucket, small
-//! enough for a core's cache by now, is dealt once more, to buckets of a few dozen, which are sorted by comparing.
-//! Where the leading bits are skewed a bucket holds much; it is then compared by all threads, so skew costs what
-//! comparing costs and never more.
+//! The threads deal values to buckets by their leading varying bits, each thread its share. Every bucket then fits a
+//! core's cache and is dealt once more, to buckets of a few dozen, which are sorted by comparison. A large bucket of
+//! skewed values is sorted by all threads, so skew never costs more than a comparison sort.
 
 use crate::extsort::deal::{Dealer, cut, deal};
 use rayon::prelude::*;
@@ -14,22 +13,22 @@ const BUCKETS: usize = 1 << BUCKET_BITS;
 /// Buckets of a bucket, as a power of two.
 const SMALL_BUCKET_BITS: u32 = 9;
 const SMALL_BUCKETS: usize = 1 << SMALL_BUCKET_BITS;
-/// Buckets of so many values are sorted by all threads.
+/// Least values of a bucket that all threads sort.
 const LARGE: usize = 1 << 20;
-/// Fewer values than this are sorted at once.
+/// Fewer values than this are sorted by comparison.
 const SMALL: usize = 1 << 16;
 
-/// What `make` makes of each element of `source` and its number, in ascending order, which is first of all that of
-/// `key`.
+/// The values that `make` returns for each element of `source` and its number, in ascending order. Values with
+/// different keys are ordered as their keys.
 ///
-/// `make` is called three times for each element, so that what it makes has to be stored only once. Memory: the result
-/// and a bucket a thread.
+/// Calls `make` three times for each element instead of storing its values twice. Memory: the result and a bucket a
+/// thread.
 pub(crate) fn sorted<S: Sync, T: Copy + Ord + Default + Send + Sync>(
     source: &[S],
     make: impl Fn(usize, &S) -> T + Sync,
     key: impl Fn(&T) -> u64 + Sync,
 ) -> Vec<T> {
-    // Zeros that nobody has to write: each thread gets the memory that it writes to first.
+    // Zeroed by the system, page by page as the threads write.
     let mut sorted = vec![T::default(); source.len()];
     let length = source.len().div_ceil(rayon::current_num_threads().max(1)).max(1);
     let shares: Vec<(usize, &[S])> = (0..).step_by(length).zip(source.chunks(length)).collect();
@@ -57,8 +56,7 @@ pub(crate) fn sorted<S: Sync, T: Copy + Ord + Default + Send + Sync>(
     sorted
 }
 
-/// Sorts values whose keys, less some number, differ in their `bits` lowest bits only: deals them once more, to buckets
-/// of a few dozen. `scratch` is for use again.
+/// Sorts values whose keys differ by less than 2^`bits`: deals them to buckets of a few dozen. `scratch` is reused.
 fn sort_bucket<T: Copy + Ord>(values: &mut [T], key: &impl Fn(&T) -> u64, bits: u32, scratch: &mut Vec<T>) {
     let (least, _) = bounds(values.iter().map(key));
     let shift = bits.saturating_sub(SMALL_BUCKET_BITS);
@@ -81,27 +79,24 @@ fn sort_bucket<T: Copy + Ord>(values: &mut [T], key: &impl Fn(&T) -> u64, bits: 
     cut(values, lengths).into_iter().for_each(<[T]>::sort_unstable);
 }
 
-/// What is made of a share: the number of its first element, and its elements.
+/// The values of a share: the number of its first element, and its elements.
 fn values<S, T>(&(first, share): &(usize, &[S]), make: &impl Fn(usize, &S) -> T) -> impl Iterator<Item = T> {
     share.iter().zip(first..).map(|(element, number)| make(number, element))
 }
 
-/// The bounds of no keys.
 const NOTHING: (u64, u64) = (u64::MAX, 0);
 
-/// The least and the greatest key.
 fn bounds(keys: impl Iterator<Item = u64>) -> (u64, u64) {
     keys.fold(NOTHING, |(least, greatest), key| (least.min(key), greatest.max(key)))
 }
 
-/// How many values each bucket gets.
 fn count<T>(values: impl Iterator<Item = T>, bucket: &impl Fn(&T) -> usize) -> Vec<usize> {
     let mut counts = vec![0; BUCKETS];
     values.for_each(|value| counts.iter_mut().skip(bucket(&value)).take(1).for_each(|count| *count += 1));
     counts
 }
 
-/// As `dedup`, which would write every item to where it is already; most often there is nothing to drop.
+/// As `dedup`, but without writes in the usual case of no equal items.
 pub(crate) fn drop_equal<T: PartialEq + Sync>(sorted: &mut Vec<T>) {
     if sorted.par_windows(2).any(|pair| matches!(pair, [a, b] if a == b)) {
         sorted.dedup();

@@ -1,101 +1,128 @@
-//! Sorted runs of items in one temporary file.
+//! Sorted runs in one temporary file.
 //!
-//! Items are written raw, each with the same number of bytes, so any one can be read by its number. Of each run every
-//! so many items are kept in memory too, so that a search reads but the last few.
+//! A record is a fixed-size item or, in runs of records with texts, a fixed-size item, the length of the text in four
+//! bytes, little-endian, and the text.
 
-use crate::env::{Env, ScratchFile};
 use crate::error::{Error, Result};
-use crate::executor::Executor;
-use crate::extsort::item::Item;
-use crate::extsort::lengths::{TRANSFER, bytes_of, length};
-use crate::extsort::peak::Peak;
+use crate::executor::{Executor, spawn};
+use crate::extsort::memory::{Peak, length};
+use crate::extsort::temporary_file::TemporaryFile;
+use crate::extsort::workspace::Workspace;
+use std::io;
+use std::ops::Range;
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::thread::JoinHandle;
 
-/// Distance between the items that are kept in memory, at first.
-const STEP: u64 = 256;
+/// Bytes that are written at once, where the memory allows for it.
+const TRANSFER: u64 = 1 << 20;
 
-/// One run: distinct items, ascending.
-#[derive(Debug)]
-pub(crate) struct SortedRun<T> {
-    /// Number of its first item in the file.
-    first: u64,
-    /// Number of items.
-    pub(crate) count: u64,
-    /// Its items with the numbers 0, step, 2 step...
-    pub(crate) samples: Vec<T>,
+pub(crate) fn transfer(memory: u64) -> u64 {
+    TRANSFER.min(memory / 16)
 }
 
-/// All runs.
 #[derive(Debug)]
-pub(crate) struct Runs<T> {
-    pub(crate) directory: PathBuf,
+pub(crate) struct Runs {
     pub(crate) executor: Arc<Executor>,
-    /// There is one as soon as there is a run.
-    file: Option<Box<dyn ScratchFile>>,
-    pub(crate) runs: Vec<SortedRun<T>>,
-    /// Distance between samples.
-    pub(crate) step: u64,
-    /// Number of samples there may be.
-    most_samples: u64,
-    /// Of the iterators over these runs.
+    pub(crate) file: TemporaryFile,
+    pub(crate) runs: Vec<Range<u64>>,
+    pub(crate) records: u64,
     pub(crate) peak: Peak,
 }
 
-impl<T: Item> Runs<T> {
-    /// No runs yet; samples may take `memory` bytes.
-    pub(crate) fn new(directory: PathBuf, executor: Arc<Executor>, memory: u64) -> Self {
-        let most_samples = memory / bytes_of::<T>(1).max(1);
-        Self { directory, executor, file: None, runs: Vec::new(), step: STEP, most_samples, peak: Peak::default() }
-    }
+/// Appends the records of one run, `transfer` bytes at once.
+pub(crate) struct RunWriter {
+    runs: Runs,
+    bytes: Vec<u8>,
+    transfer: usize,
+}
 
-    /// Appends a run of items, `transfer` bytes at once.
-    pub(crate) fn append(&mut self, env: &Arc<dyn Env>, items: &[T], transfer: u64) -> Result<()> {
-        let fail = |error| Error::temporary("cannot write temporary data to", &self.directory, error);
-        let file = match &mut self.file {
-            Some(file) => file,
-            none => none.insert(env.scratch(&self.directory).map_err(fail)?),
-        };
-        let first = file.length() / T::BYTES.max(1) as u64;
-        let at_once = (length(transfer) / T::BYTES.max(1)).max(1);
-        let mut bytes = Vec::with_capacity(at_once.min(items.len()) * T::BYTES);
-        for items in items.chunks(at_once) {
-            bytes.clear();
-            items.iter().for_each(|item| item.write(&mut bytes));
-            file.append(&bytes).map_err(fail)?;
+impl RunWriter {
+    /// Appends a record, of which `encode` appends the `length` bytes.
+    #[inline]
+    pub(crate) fn push(&mut self, length: usize, encode: impl FnOnce(&mut Vec<u8>)) -> Result<()> {
+        if self.bytes.len() + length > self.transfer && !self.bytes.is_empty() {
+            self.flush()?;
         }
-        let samples = items.iter().step_by(length(self.step)).copied().collect();
-        self.runs.push(SortedRun { first, count: items.len() as u64, samples });
-        self.thin();
+        encode(&mut self.bytes);
+        self.runs.records += 1;
         Ok(())
     }
 
-    /// Drops every other sample until they are few enough; the first one of each run stays.
-    fn thin(&mut self) {
-        let most = self.most_samples.max(2 * self.runs.len() as u64);
-        while self.runs.iter().map(|run| run.samples.len() as u64).sum::<u64>() > most {
-            self.step *= 2;
-            self.runs.iter_mut().for_each(|run| run.samples = run.samples.iter().step_by(2).copied().collect());
-        }
-    }
-
-    /// Fills `items` with those of a run from number `from` on, by way of `bytes`, of whose capacity there is use.
-    pub(crate) fn read(&self, run: &SortedRun<T>, from: u64, items: &mut [T], bytes: &mut Vec<u8>) -> Result<()> {
-        let Some(file) = &self.file else { return Ok(()) };
-        let at_once = (bytes.capacity() / T::BYTES.max(1)).max(1);
-        let mut offset = (run.first + from) * T::BYTES as u64;
-        for items in items.chunks_mut(at_once) {
-            bytes.resize(items.len() * T::BYTES, 0);
-            let read = file.read_at(offset, bytes);
-            read.map_err(|error| Error::temporary("cannot read temporary data in", &self.directory, error))?;
-            items.iter_mut().zip(bytes.chunks_exact(T::BYTES)).for_each(|(item, bytes)| *item = T::read(bytes));
-            offset += bytes.len() as u64;
-        }
+    fn flush(&mut self) -> Result<()> {
+        self.runs.file.append(&self.bytes)?;
+        self.bytes.clear();
         Ok(())
     }
 }
 
-/// Bytes to transfer at once where `memory` is to be used.
-pub(crate) fn transfer(memory: u64) -> u64 {
-    TRANSFER.min(memory / 16)
+/// The runs of a sorter. A thread appends them, one at a time, while the caller fills the next buffer.
+#[derive(Debug)]
+pub(crate) struct Spills {
+    state: State,
+    directory: PathBuf,
+    transfer: u64,
+}
+
+#[derive(Debug)]
+enum State {
+    Idle(Runs),
+    Busy(JoinHandle<Result<Runs>>),
+    Failed,
+}
+
+impl Spills {
+    /// No runs yet. The thread writes `transfer` bytes at once.
+    pub(crate) fn new(workspace: &Workspace, transfer: u64) -> Self {
+        let (executor, file) = (Arc::clone(&workspace.executor), TemporaryFile::new(workspace));
+        let runs = Runs { executor, file, runs: Vec::new(), records: 0, peak: Peak::default() };
+        Self { state: State::Idle(runs), directory: workspace.directory.clone(), transfer }
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        matches!(&self.state, State::Idle(runs) if runs.runs.is_empty())
+    }
+
+    /// Starts to append the run that `write` pushes, once the run before is written.
+    pub(crate) fn append(&mut self, write: impl FnOnce(&mut RunWriter) -> Result<()> + Send + 'static) -> Result<()> {
+        let (mut runs, transfer) = (self.finish()?, length(self.transfer));
+        self.state = State::Busy(spawn("fpstore spill", move || {
+            let from = runs.file.length();
+            let mut writer = RunWriter { runs, bytes: Vec::with_capacity(transfer), transfer };
+            write(&mut writer)?;
+            writer.flush()?;
+            runs = writer.runs;
+            runs.runs.push(from..runs.file.length());
+            Ok(runs)
+        })?);
+        Ok(())
+    }
+
+    /// Waits until the thread has written the last run.
+    ///
+    /// # Errors
+    /// If it could not be written, or an earlier one.
+    pub(crate) fn wait(&mut self) -> Result<()> {
+        self.state = State::Idle(self.finish()?);
+        Ok(())
+    }
+
+    /// All runs, when they are written.
+    pub(crate) fn finish(&mut self) -> Result<Runs> {
+        match std::mem::replace(&mut self.state, State::Failed) {
+            State::Idle(runs) => Ok(runs),
+            State::Busy(thread) => thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)),
+            State::Failed => {
+                let error = io::Error::other("an earlier write has failed");
+                Err(Error::temporary("cannot write temporary data to", &self.directory, error))
+            }
+        }
+    }
+}
+
+impl Drop for Spills {
+    /// Returns when the thread's memory is free.
+    fn drop(&mut self) {
+        let _ = self.finish();
+    }
 }

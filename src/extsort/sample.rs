@@ -1,24 +1,21 @@
-//! Some of many fingerprints, from all over the order in which they come.
+//! A sample of evenly spaced values of a stream.
 
-/// Keeps every so many, and every other of those again whenever they become too many.
+/// Keeps every value, then every second, fourth and so on whenever they become too many.
 #[derive(Debug)]
-pub(crate) struct Sample<F> {
-    kept: Vec<F>,
+pub(crate) struct Sample<T> {
+    kept: Vec<T>,
     most: usize,
-    /// Of so many one is kept.
     step: u64,
-    /// How many are passed over before the next one that is.
     skip: u64,
 }
 
-impl<F: Copy> Sample<F> {
-    /// None yet; `most` of them at most will be kept.
+impl<T: Copy> Sample<T> {
     pub(crate) fn new(most: usize) -> Self {
         Self { kept: Vec::new(), most: most.max(2), step: 1, skip: 0 }
     }
 
     #[inline]
-    pub(crate) fn push(&mut self, fingerprint: F) {
+    pub(crate) fn push(&mut self, value: T) {
         if self.skip > 0 {
             self.skip -= 1;
             return;
@@ -27,12 +24,11 @@ impl<F: Copy> Sample<F> {
             self.kept = self.kept.iter().step_by(2).copied().collect();
             self.step *= 2;
         }
-        self.kept.push(fingerprint);
+        self.kept.push(value);
         self.skip = self.step - 1;
     }
 
-    /// Those that were kept.
-    pub(crate) fn finish(self) -> Vec<F> {
+    pub(crate) fn finish(self) -> Vec<T> {
         self.kept
     }
 }

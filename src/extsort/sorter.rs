@@ -1,58 +1,43 @@
-//! Items in, runs out.
+//! Sorting items of fixed size.
 
-use crate::env::Env;
 use crate::error::{Error, Result};
-use crate::executor::{Executor, spawn};
-use crate::extsort::chunks::Sorted;
+use crate::executor::Executor;
 use crate::extsort::item::Item;
-use crate::extsort::lengths::{bytes_of, length};
-use crate::extsort::peak::Peak;
-use crate::extsort::radix as sort;
-use crate::extsort::runs::{Runs, transfer};
+use crate::extsort::memory::{Peak, bytes_of, length};
+use crate::extsort::radix;
+use crate::extsort::runs::{Spills, transfer};
+use crate::extsort::sorted::Sorted;
 use crate::extsort::workspace::Workspace;
 use std::io;
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::thread::JoinHandle;
 
-/// Items that a buffer has room for at first.
 const LEAST: usize = 1 << 12;
 
 /// Sorts any number of items within a given memory.
 ///
-/// There is one buffer that fills, and one of the same size that was sorted from it before and is being written.
+/// One buffer fills. Another one of the same size was sorted from it before and is being written.
 #[derive(Debug)]
 pub(crate) struct Sorter<T: Item> {
-    env: Arc<dyn Env>,
     executor: Arc<Executor>,
+    directory: PathBuf,
     buffer: Vec<T>,
-    /// Number of items at which the buffer is full.
     limit: usize,
-    /// Bytes that are written at once.
     transfer: u64,
-    runs: Writing<T>,
+    spills: Spills,
     peak: Peak,
 }
 
-/// The runs, which a thread has while it appends another one.
-#[derive(Debug)]
-enum Writing<T> {
-    Idle(Runs<T>),
-    Busy(JoinHandle<Result<Runs<T>>>, PathBuf),
-    /// Writing has failed.
-    Failed(PathBuf),
-}
-
 impl<T: Item> Sorter<T> {
-    /// A sorter whose buffers take no more than `memory` bytes; what does not fit goes to a temporary file in
-    /// `directory`. Nothing is written, nor is the directory looked at, before the memory is full.
+    /// A sorter whose buffers take no more than `memory` bytes. Nothing is written, and the directory is not touched,
+    /// before the memory is full.
     pub(crate) fn new(workspace: &Workspace, memory: u64) -> Self {
-        let Workspace { env, directory, executor, .. } = workspace.clone();
-        let (transfer, samples) = (transfer(memory), memory / 64);
-        // The buffer, and as much for what is sorted from it.
-        let limit = length((memory - transfer - samples) / bytes_of::<T>(2).max(1)).max(1);
-        let runs = Writing::Idle(Runs::new(directory, Arc::clone(&executor), samples));
-        Self { env, executor, buffer: Vec::new(), limit, transfer, runs, peak: Peak::default() }
+        let transfer = transfer(memory);
+        // The buffer, and as much for the items that are sorted from it.
+        let limit = length((memory - transfer) / bytes_of::<T>(2).max(1)).max(1);
+        let (executor, directory) = (Arc::clone(&workspace.executor), workspace.directory.clone());
+        let spills = Spills::new(workspace, transfer);
+        Self { executor, directory, buffer: Vec::new(), limit, transfer, spills, peak: Peak::default() }
     }
 
     /// Takes an item.
@@ -62,7 +47,7 @@ impl<T: Item> Sorter<T> {
     #[inline]
     pub(crate) fn push(&mut self, item: T) -> Result<()> {
         if self.buffer.len() == self.buffer.capacity() {
-            self.make_room()?;
+            self.make_space()?;
         }
         self.buffer.push(item);
         Ok(())
@@ -75,7 +60,7 @@ impl<T: Item> Sorter<T> {
     pub(crate) fn extend(&mut self, mut items: &[T]) -> Result<()> {
         while !items.is_empty() {
             if self.buffer.len() == self.buffer.capacity() {
-                self.make_room()?;
+                self.make_space()?;
             }
             let (now, later) = items.split_at(items.len().min(self.buffer.capacity() - self.buffer.len()));
             self.buffer.extend_from_slice(now);
@@ -84,9 +69,8 @@ impl<T: Item> Sorter<T> {
         Ok(())
     }
 
-    /// Makes the full buffer larger or empties it.
     #[cold]
-    fn make_room(&mut self) -> Result<()> {
+    fn make_space(&mut self) -> Result<()> {
         let capacity = self.buffer.capacity();
         if capacity >= self.limit {
             return self.spill();
@@ -94,12 +78,9 @@ impl<T: Item> Sorter<T> {
         // While it grows the old buffer may be there too: no more than is set aside for sorting, which comes later.
         let larger = (2 * capacity).max(LEAST).min(self.limit);
         self.buffer.try_reserve_exact(larger - self.buffer.len()).map_err(|_| {
-            Error::io(
-                "cannot get memory to sort, before writing to",
-                self.directory(),
-                io::ErrorKind::OutOfMemory.into(),
-            )
-            .with_remedy("give it less memory")
+            let error = io::ErrorKind::OutOfMemory.into();
+            Error::io("cannot get memory to sort, before writing to", &self.directory, error)
+                .with_remedy("give it less memory")
         })?;
         self.note(0);
         Ok(())
@@ -110,64 +91,33 @@ impl<T: Item> Sorter<T> {
     /// # Errors
     /// If a run could not be written.
     pub(crate) fn finish(mut self) -> Result<Sorted<T>> {
-        if let Writing::Idle(runs) = &self.runs
-            && runs.runs.is_empty()
-        {
-            return Ok(Sorted::of_memory(self.sort_buffer()?));
+        if self.spills.is_empty() {
+            return Ok(Sorted::Memory(self.sort()?));
         }
         if !self.buffer.is_empty() {
             self.spill()?;
         }
         self.buffer = Vec::new();
-        Ok(Sorted::in_runs(self.idle()?))
+        Ok(Sorted::Runs(Arc::new(self.spills.finish()?)))
     }
 
-    fn directory(&self) -> &PathBuf {
-        match &self.runs {
-            Writing::Idle(runs) => &runs.directory,
-            Writing::Busy(_, directory) | Writing::Failed(directory) => directory,
-        }
-    }
-
-    /// The distinct items of the buffer in order; it stays as large.
-    fn sort_buffer(&mut self) -> Result<Vec<T>> {
-        let mut sorted = self.executor.run(|| Ok(sort::sorted(&self.buffer, |_, &item| item, T::key)))?;
+    /// The distinct items of the buffer in order. The buffer keeps its capacity.
+    fn sort(&mut self) -> Result<Vec<T>> {
+        let mut sorted = self.executor.run(|| Ok(radix::sorted(&self.buffer, |_, &item| item, T::key)))?;
         self.note(sorted.capacity());
         self.executor.run(|| {
-            sort::drop_equal(&mut sorted);
+            radix::drop_equal(&mut sorted);
             Ok(())
         })?;
         self.buffer.clear();
         Ok(sorted)
     }
 
-    /// Makes a run of the buffer and has a thread write it.
     fn spill(&mut self) -> Result<()> {
-        // Memory is for one sorted buffer: the one before is written when this returns.
-        let mut runs = self.idle()?;
-        let directory = runs.directory.clone();
-        self.runs = Writing::Failed(directory.clone());
-        let sorted = self.sort_buffer()?;
-        let (env, transfer) = (Arc::clone(&self.env), self.transfer);
-        let writing = spawn("fpstore spill", move || {
-            runs.append(&env, &sorted, transfer)?;
-            Ok(runs)
-        });
-        self.runs = Writing::Busy(writing?, directory);
-        Ok(())
-    }
-
-    /// The runs, when nothing is being written any more.
-    fn idle(&mut self) -> Result<Runs<T>> {
-        let directory = self.directory().clone();
-        match std::mem::replace(&mut self.runs, Writing::Failed(directory)) {
-            Writing::Idle(runs) => Ok(runs),
-            Writing::Busy(thread, _) => thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)),
-            Writing::Failed(directory) => {
-                let error = io::Error::other("an earlier write has failed");
-                Err(Error::temporary("cannot write temporary data to", &directory, error))
-            }
-        }
+        // Memory is for one sorted buffer, so the one before has to be written.
+        self.spills.wait()?;
+        let sorted = self.sort()?;
+        self.spills.append(move |run| sorted.iter().try_for_each(|item| run.push(T::BYTES, |out| item.write(out))))
     }
 
     /// Remembers the memory used with a sorted buffer of this capacity.
@@ -178,14 +128,5 @@ impl<T: Item> Sorter<T> {
     #[cfg(test)]
     pub(crate) fn peak(&self) -> u64 {
         self.peak.most()
-    }
-}
-
-impl<T: Item> Drop for Sorter<T> {
-    fn drop(&mut self) {
-        // Who drops the sorter has its memory back.
-        if let Writing::Busy(..) = self.runs {
-            let _ = self.idle();
-        }
     }
 }

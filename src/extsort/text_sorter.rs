@@ -1,22 +1,18 @@
-//! Records with texts in, runs out.
-//!
-//! In a run a record is its fingerprint, the length of its text in four bytes, both little-endian, and the text.
+//! Sorting records with texts.
 
-use crate::env::{Env, ScratchFile};
 use crate::error::{Error, Result};
-use crate::extsort::lengths::{bytes_of, length};
-use crate::extsort::peak::Peak;
-use crate::extsort::radix as sort;
-use crate::extsort::runs::transfer;
-use crate::extsort::text_chunks::{Kept, SortedTexts};
-use crate::extsort::text_runs::{TextRun, TextRuns};
-use crate::extsort::texts::{FETCH, LENGTH_BYTES, PIECE, Slot, Texts};
+use crate::executor::Executor;
+use crate::extsort::memory::{Peak, bytes_of, length};
+use crate::extsort::merge::LENGTH_BYTES;
+use crate::extsort::radix;
+use crate::extsort::runs::{Spills, transfer};
+use crate::extsort::sorted_texts::{SortedTexts, TextsInMemory};
+use crate::extsort::texts::{FETCH, PIECE, Slot, Texts};
 use crate::extsort::workspace::Workspace;
 use crate::fingerprint::Fingerprint;
 use rayon::prelude::*;
 use std::sync::Arc;
 
-/// Entries that there is room for at first.
 const LEAST: usize = 1 << 8;
 /// More records with one fingerprint than this are sorted by all threads.
 const LARGE: usize = 1 << 16;
@@ -24,50 +20,36 @@ const LARGE: usize = 1 << 16;
 /// Sorts any number of records, fingerprints with texts, within a given memory: by fingerprint, then the text's bytes.
 #[derive(Debug)]
 pub(crate) struct TextSorter<F: Fingerprint> {
-    env: Arc<dyn Env>,
+    executor: Arc<Executor>,
     memory: u64,
     transfer: u64,
     slots: Vec<Slot<F>>,
     texts: Texts,
-    /// Number of records pushed.
-    count: u64,
-    runs: TextRuns<F>,
-    /// Whether a run could not be written.
-    failed: bool,
+    spills: Spills,
     peak: Peak,
 }
 
 impl<F: Fingerprint> TextSorter<F> {
-    /// A sorter whose buffers take no more than `memory` bytes, short of a single record that takes more; what does
-    /// not fit goes to a temporary file in `directory`. Nothing is written, nor is the directory looked at, before the
-    /// memory is full.
+    /// A sorter whose buffers take no more than `memory` bytes, short of a single record that takes more. Nothing is
+    /// written, and the directory is not touched, before the memory is full.
     pub(crate) fn new(workspace: &Workspace, memory: u64) -> Self {
-        let Workspace { env, directory, executor, .. } = workspace.clone();
-        Self {
-            env,
-            memory,
-            transfer: transfer(memory),
-            slots: Vec::new(),
-            texts: Texts::default(),
-            count: 0,
-            runs: TextRuns::new(directory, executor),
-            failed: false,
-            peak: Peak::default(),
-        }
+        let (executor, transfer) = (Arc::clone(&workspace.executor), transfer(memory));
+        let (spills, texts, peak) = (Spills::new(workspace, transfer), Texts::default(), Peak::default());
+        Self { executor, memory, transfer, slots: Vec::new(), texts, spills, peak }
     }
 
     /// Takes a record.
     ///
     /// # Errors
     /// If the text has 4 GiB, or if a run could not be written; after that all further calls fail as well.
-    pub(crate) fn push(&mut self, fingerprint: F, text: &str) -> Result<()> {
-        if u32::try_from(text.len() + LENGTH_BYTES).is_err() {
+    pub(crate) fn push(&mut self, fingerprint: F, text: &[u8]) -> Result<()> {
+        let bytes = text.len() + LENGTH_BYTES;
+        if u32::try_from(bytes).is_err() {
             return Err(Error::invalid(format!("a text has {} bytes", text.len())));
         }
-        let bytes = text.len() + LENGTH_BYTES;
-        if (self.slots.len() == self.slots.capacity() || !self.texts.has_room(bytes)) && !self.make_room(bytes) {
+        if (self.slots.len() == self.slots.capacity() || !self.texts.has_space(text.len())) && !self.make_space(bytes) {
             self.spill()?;
-            if !self.make_room(bytes) {
+            if !self.make_space(bytes) {
                 // It alone is larger than the memory.
                 self.slots.reserve_exact(1);
                 self.texts.add_piece(bytes);
@@ -75,13 +57,12 @@ impl<F: Fingerprint> TextSorter<F> {
         }
         let place = self.texts.push(text);
         self.slots.push(Slot { fingerprint, place });
-        self.count += 1;
         Ok(())
     }
 
-    /// Makes room for one more record, whose text takes so many bytes, if the memory allows for it.
-    fn make_room(&mut self, bytes: usize) -> bool {
-        if !self.texts.has_room(bytes) {
+    /// Makes space for one more record, whose text takes so many bytes, if the memory allows for it.
+    fn make_space(&mut self, bytes: usize) -> bool {
+        if !self.texts.has_space(bytes - LENGTH_BYTES) {
             let piece = length(PIECE.min(self.memory / 16)).max(bytes);
             if self.held(self.slots.capacity()) + piece as u64 > self.memory {
                 return false;
@@ -90,8 +71,8 @@ impl<F: Fingerprint> TextSorter<F> {
         }
         let capacity = self.slots.capacity();
         if self.slots.len() == capacity {
-            // By a quarter only, as what is left is wanted for texts. While it grows the old buffer may be there too:
-            // no more than is set aside for sorting, which comes later.
+            // By a quarter only, as texts need the rest. While it grows the old buffer may be there too: no more than
+            // is set aside for sorting, which comes later.
             let least = LEAST.min(length(self.memory / 16 / bytes_of::<Slot<F>>(1).max(1)).max(1));
             let larger = (capacity + capacity / 4).max(capacity + 1).max(least);
             if self.held(larger) > self.memory {
@@ -113,24 +94,23 @@ impl<F: Fingerprint> TextSorter<F> {
     /// # Errors
     /// If a run could not be written.
     pub(crate) fn finish(mut self) -> Result<SortedTexts<F>> {
-        if self.runs.runs.is_empty() && !self.failed {
+        if self.spills.is_empty() {
             let slots = self.sort()?;
-            return Ok(SortedTexts::of_memory(
-                self.count,
-                Kept { slots, texts: self.texts, executor: self.runs.executor },
-            ));
+            return Ok(SortedTexts::Memory(Arc::new(TextsInMemory {
+                slots,
+                texts: self.texts,
+                executor: self.executor,
+            })));
         }
-        if !self.slots.is_empty() || self.failed {
-            self.spill()?;
-        }
-        Ok(SortedTexts::in_runs(self.count, self.runs))
+        self.spill()?;
+        Ok(SortedTexts::Runs(Arc::new(self.spills.finish()?)))
     }
 
     /// The distinct records in order; the texts stay where they are.
     fn sort(&mut self) -> Result<Vec<Slot<F>>> {
         let (unsorted, texts) = (std::mem::take(&mut self.slots), &self.texts);
-        self.runs.executor.run(|| {
-            let mut slots = sort::sorted(&unsorted, |_, &slot| slot, |slot| slot.fingerprint.word(0));
+        self.executor.run(|| {
+            let mut slots = radix::sorted(&unsorted, |_, &slot| slot, |slot| slot.fingerprint.word(0));
             drop(unsorted);
             slots.par_chunk_by_mut(|a, b| a.fingerprint == b.fingerprint).filter(|group| group.len() > 1).for_each(
                 |group| {
@@ -143,59 +123,35 @@ impl<F: Fingerprint> TextSorter<F> {
         })
     }
 
-    /// Makes a run of what is in memory, writes it, and gives the memory back.
     fn spill(&mut self) -> Result<()> {
-        let earlier = std::mem::replace(&mut self.failed, true);
-        let directory = self.runs.directory.clone();
-        let fail = |error| Error::temporary("cannot write temporary data to", &directory, error);
-        if earlier {
-            return Err(fail(std::io::Error::other("an earlier write has failed")));
-        }
+        self.spills.wait()?;
         let slots = self.sort()?;
-        if !slots.is_empty() {
-            let file = match &mut self.runs.file {
-                Some(file) => file,
-                none => none.insert(self.env.scratch(&directory).map_err(fail)?),
-            };
-            let run = write(file.as_mut(), &slots, &self.texts, self.transfer).map_err(fail)?;
-            self.runs.runs.push(run);
-            self.runs.records += slots.len() as u64;
+        // The next records may be of another kind, so the capacities for entries and for texts start anew.
+        let texts = std::mem::take(&mut self.texts);
+        if slots.is_empty() {
+            return Ok(());
         }
-        // The next records may be of another kind; so how many of how many bytes there is room for is found out anew.
-        self.texts = Texts::default();
-        self.failed = false;
-        Ok(())
+        self.spills.append(move |run| {
+            for slots in slots.chunks(FETCH) {
+                texts.fetch(slots);
+                for slot in slots {
+                    let text = texts.get(slot);
+                    run.push(F::BYTES + LENGTH_BYTES + text.len(), |out| {
+                        slot.fingerprint.write_le(out);
+                        #[expect(clippy::cast_possible_truncation, reason = "checked when it was pushed")]
+                        out.extend_from_slice(&(text.len() as u32).to_le_bytes());
+                        out.extend_from_slice(text);
+                    })?;
+                }
+            }
+            Ok(())
+        })?;
+        // The memory is for the records in it.
+        self.spills.wait()
     }
 
     #[cfg(test)]
     pub(crate) fn peak(&self) -> u64 {
         self.peak.most()
     }
-}
-
-/// Appends a run, `transfer` bytes at once.
-fn write<F: Fingerprint>(
-    file: &mut dyn ScratchFile,
-    slots: &[Slot<F>],
-    texts: &Texts,
-    transfer: u64,
-) -> std::io::Result<TextRun> {
-    let from = file.length();
-    let mut bytes = Vec::with_capacity(length(transfer));
-    for slots in slots.chunks(FETCH) {
-        texts.fetch(slots);
-        for slot in slots {
-            let text = texts.get(slot);
-            if !bytes.is_empty() && bytes.len() + F::BYTES + LENGTH_BYTES + text.len() > length(transfer) {
-                file.append(&bytes)?;
-                bytes.clear();
-            }
-            slot.fingerprint.write_le(&mut bytes);
-            #[expect(clippy::cast_possible_truncation, reason = "checked when it was pushed")]
-            bytes.extend_from_slice(&(text.len() as u32).to_le_bytes());
-            bytes.extend_from_slice(text);
-        }
-    }
-    file.append(&bytes)?;
-    Ok(TextRun { from, to: file.length() })
 }

@@ -1,16 +1,15 @@
-//! The widths of fingerprints: whatever is searched, compared or written is words of 64 bits.
+//! The widths of fingerprints. All code works on their 64-bit words.
 
 use std::borrow::Cow;
-use std::fmt::Debug;
+use std::fmt::{self, Debug};
 use std::hash::Hash;
 
-/// An unsigned number of 64, 128 or 256 bits: `u64`, `u128` or [`crate::U256`]. All that a store does is written once, for all
-/// of them.
+/// An unsigned number of 64, 128 or 256 bits: `u64`, `u128` or [`crate::U256`].
 pub trait Fingerprint: Copy + Ord + Default + Hash + Debug + Send + Sync + sealed::Sealed + 'static {
     /// Number of bits, a multiple of 64.
     const WIDTH: u32;
 
-    /// The number made of 64-bit words, most significant first, as `word` gives them.
+    /// Makes the number from its 64-bit words, most significant first; `word` returns each.
     #[must_use]
     fn from_words(word: impl FnMut(usize) -> u64) -> Self;
 
@@ -55,7 +54,7 @@ pub trait Fingerprint: Copy + Ord + Default + Hash + Debug + Send + Sync + seale
         (0..Self::WORDS).rev().for_each(|number| out.extend_from_slice(&self.word(number).to_le_bytes()));
     }
 
-    /// `length` (0 to 64) bits from bit `first` on, as a number; bits behind the last one are 0.
+    /// `length` (0 to 64) bits from bit `first` on, as a number; bits after the last one are 0.
     #[inline]
     #[must_use]
     fn bits(self, first: u32, length: u32) -> u64 {
@@ -113,15 +112,46 @@ impl Fingerprint for u128 {
     }
 }
 
-pub(super) mod sealed {
+/// An unsigned number of 256 bits: four words, the most significant one first.
+#[derive(Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct U256(pub [u64; 4]);
+
+impl Fingerprint for U256 {
+    const WIDTH: u32 = 256;
+
+    #[inline]
+    fn from_words(word: impl FnMut(usize) -> u64) -> Self {
+        Self(std::array::from_fn(word))
+    }
+
+    #[inline]
+    fn word(self, number: usize) -> u64 {
+        self.0.get(number).copied().unwrap_or(0)
+    }
+}
+
+impl fmt::LowerHex for U256 {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.iter().try_for_each(|word| write!(f, "{word:016x}"))
+    }
+}
+
+impl Debug for U256 {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "0x{self:x}")
+    }
+}
+
+mod sealed {
     /// Keeps [`super::Fingerprint`] to the widths that the file format knows.
     pub trait Sealed {}
     impl Sealed for u64 {}
     impl Sealed for u128 {}
+    impl Sealed for super::U256 {}
 }
 
 /// The widths of fingerprints, in bits.
-pub const WIDTHS: [u32; 3] = [64, 128, 256];
+pub(crate) const WIDTHS: [u32; 3] = [64, 128, 256];
 
 /// Number of bits in which two fingerprints differ.
 #[inline]
@@ -130,7 +160,7 @@ pub fn distance<F: Fingerprint>(a: F, b: F) -> u32 {
     a.distance(b)
 }
 
-/// The `length` leading bits of a word set, `length` = 0 to 64.
+/// A word with its `length` leading bits set, `length` = 0 to 64.
 #[inline]
 pub(crate) fn leading_ones(length: u32) -> u64 {
     u64::MAX.checked_shl(64 - length.min(64)).unwrap_or(0)
@@ -139,7 +169,7 @@ pub(crate) fn leading_ones(length: u32) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::fingerprint::U256;
+    use crate::fingerprint::{from_words, read_words, to_words, write_words};
     use proptest::prelude::*;
 
     fn agrees<F: Fingerprint>(words: [u64; 4], others: [u64; 4], first: u32, length: u32) {
@@ -160,6 +190,11 @@ mod tests {
         assert_eq!(bytes.len(), F::BYTES);
         assert_eq!(F::from_le_bytes(&bytes), Some(a));
         assert_eq!(F::from_le_bytes(&bytes[1..]), None);
+        assert_eq!(from_words::<F>(to_words(a)), a);
+        assert_eq!(to_words(a).cmp(&to_words(b)), a.cmp(&b));
+        let mut of_words = Vec::new();
+        write_words(to_words(a), F::WORDS, &mut of_words);
+        assert_eq!((&of_words, read_words(&bytes)), (&bytes, to_words(a)));
         assert_eq!(a.flipped(first).distance(a), 1);
         assert_ne!(a.flipped(first).bits(first, 1), a.bits(first, 1));
     }

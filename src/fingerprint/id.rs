@@ -1,21 +1,18 @@
-//! Ids of documents: numbers, texts, or none.
-
 use crate::error::{Error, Result};
 use std::fmt;
-use std::str::FromStr;
 
 /// Longest text id in bytes.
-pub const MAX_TEXT: usize = 4096;
+pub(crate) const MAX_TEXT: usize = 4096;
 
-/// What the ids of a store are; fixed when it is created.
+/// The kind of a store's ids; fixed when the store is created.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum IdKind {
     /// Numbers of 64 bits.
     #[default]
     Number,
-    /// Texts, such as URLs and paths: UTF-8, 1 to [`MAX_TEXT`] bytes, without TAB, CR, LF and NUL.
+    /// Texts, such as URLs and paths: UTF-8, 1 to [`Id::MAX_TEXT`] bytes, without TAB, CR, LF and NUL.
     Text,
-    /// None: each fingerprint has a count.
+    /// No ids: each fingerprint has a count.
     None,
 }
 
@@ -23,7 +20,7 @@ impl IdKind {
     /// Every kind.
     pub const ALL: [Self; 3] = [Self::Number, Self::Text, Self::None];
 
-    /// The name that the programs use.
+    /// The name in the programs' arguments and output.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -34,22 +31,30 @@ impl IdKind {
     }
 }
 
-impl fmt::Display for IdKind {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(self.name())
-    }
+/// Displays the values of a type with `ALL` and `name` by their names, and parses the names.
+macro_rules! display_and_parse_names {
+    ($type:ty, $what:literal, $remedy:literal) => {
+        impl std::fmt::Display for $type {
+            fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                f.pad(self.name())
+            }
+        }
+
+        impl std::str::FromStr for $type {
+            type Err = $crate::error::Error;
+
+            fn from_str(name: &str) -> std::result::Result<Self, Self::Err> {
+                let found = Self::ALL.into_iter().find(|value| value.name() == name);
+                let message = || format!("there is no {} '{name}'", $what);
+                found.ok_or_else(|| $crate::error::Error::invalid(message()).with_remedy($remedy))
+            }
+        }
+    };
 }
 
-impl FromStr for IdKind {
-    type Err = Error;
+pub(crate) use display_and_parse_names;
 
-    fn from_str(name: &str) -> Result<Self> {
-        let kind = Self::ALL.into_iter().find(|kind| kind.name() == name);
-        kind.ok_or_else(|| {
-            Error::invalid(format!("there is no kind of ids '{name}'")).with_remedy("use u64, text or none")
-        })
-    }
-}
+display_and_parse_names!(IdKind, "kind of ids", "use u64, text or none");
 
 /// The id of a stored record, of its store's [`IdKind`].
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -63,6 +68,9 @@ pub enum Id {
 }
 
 impl Id {
+    /// Longest text id in bytes.
+    pub const MAX_TEXT: usize = MAX_TEXT;
+
     /// The number or count; `None` of a text.
     #[must_use]
     pub fn number(&self) -> Option<u64> {
@@ -81,7 +89,7 @@ impl Id {
         }
     }
 
-    /// The id as a record to be loaded has it; of a count, none.
+    /// The id as an input record has it; a count becomes `None`.
     #[must_use]
     pub fn as_ref(&self) -> IdRef<'_> {
         match self {
@@ -119,16 +127,39 @@ impl fmt::Display for Id {
     }
 }
 
-/// The id of a record that is to be loaded.
+/// Where the ids of records come from.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum IdAssignment {
+    /// Undecided: the first record that is written decides.
+    #[default]
+    Undecided,
+    /// The store assigns them, from a counter that never reuses a number.
+    Auto,
+    /// They come with the records.
+    Explicit,
+}
+
+/// The id of a record to be loaded.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum IdRef<'a> {
-    /// It has none: the store numbers it, or counts it.
+    /// No id: the store numbers the record, or counts it.
     #[default]
     None,
     /// A number.
     Number(u64),
     /// A text.
     Text(&'a str),
+}
+
+impl IdRef<'_> {
+    /// Refuses a text that no id may be ([`IdKind::Text`]). Numbers, and no id, are always possible.
+    ///
+    /// # Errors
+    /// `InvalidInput` that says why.
+    pub fn check(self) -> Result<()> {
+        if let Self::Text(text) = self { check_text(text) } else { Ok(()) }
+    }
 }
 
 impl From<u64> for IdRef<'_> {
@@ -149,17 +180,17 @@ impl<'a> From<&'a Id> for IdRef<'a> {
     }
 }
 
-/// Refuses what no text id may be.
+/// Checks that a text may be an id.
 ///
 /// # Errors
-/// `InvalidInput` that says what is wrong with it.
-pub fn check_text(text: &str) -> Result<()> {
+/// `InvalidInput` with the reason.
+pub(crate) fn check_text(text: &str) -> Result<()> {
     let refused = |message: String| Err(Error::invalid(message));
     match text.len() {
         0 => refused("the id is empty".to_owned()),
         1..=MAX_TEXT => {
             let is_wrong = |byte: &u8| matches!(byte, b'\t' | b'\r' | b'\n' | 0);
-            // All bytes are looked at, several at a time: most often none is wrong.
+            // Most often no byte is wrong: looking at all of them vectorizes.
             if !text.as_bytes().iter().fold(false, |wrong, byte| wrong | is_wrong(byte)) {
                 return Ok(());
             }

@@ -1,11 +1,9 @@
-//! Records, and what queries find of them.
-
 use super::id::Id;
 
 /// A fingerprint and the document that has it.
 ///
-/// A store is a *set* of records: one fingerprint may have many ids, one id may stand on several fingerprints, and the
-/// same pair is kept once.
+/// A store is a *set* of records: one fingerprint may have many ids, one id may have several fingerprints, and the
+/// store keeps equal records once.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Record<F = u64> {
     /// The fingerprint.
@@ -15,7 +13,7 @@ pub struct Record<F = u64> {
 }
 
 impl<F> Record<F> {
-    /// A record of a document with a number or a text.
+    /// A record with a number or a text as id.
     pub fn new(fingerprint: F, id: impl Into<Id>) -> Self {
         Self { fingerprint, id: id.into() }
     }
@@ -23,7 +21,7 @@ impl<F> Record<F> {
 
 /// A stored record that answers a query.
 ///
-/// Ordered as answers are: by distance, then fingerprint, then id.
+/// Ordered by distance, then fingerprint, then id, like answers.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Match<F = u64> {
     /// Number of bits in which the fingerprint differs from the query's.
@@ -32,4 +30,12 @@ pub struct Match<F = u64> {
     pub fingerprint: F,
     /// The document.
     pub id: Id,
+}
+
+/// A record, or its tombstone, in a run or a memtable. Without ids: by how much the number of records of a fingerprint
+/// grows or shrinks.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Entry<F = u64> {
+    pub(crate) record: Record<F>,
+    pub(crate) is_tombstone: bool,
 }

@@ -1,6 +1,6 @@
-//! What all files have in common: format-spec/conventions.md.
+//! Constants of all files (format-spec/conventions.md).
 
-/// Version of all files; raised by any change of a byte's meaning.
+/// Version of all files; every change of a byte's meaning raises it.
 pub(crate) const VERSION: u32 = 5;
 
 /// Size of a checksum in bytes.

@@ -1,10 +1,9 @@
-//! Reading named fields one after another, with a record of what was read where.
+//! Reads named fields one after another and records them for a trace.
 //!
-//! The parser of a structure is also what explains it: `fpdump hex` runs the same code with a trace, so that the
-//! explanation cannot drift from what is read.
+//! `fpdump hex` runs the same parser with a trace, so that its explanation always matches the parser.
 
 use crate::error::{Error, ErrorKind, Result};
-use crate::format::conventions::CHECKSUM;
+use crate::format::CHECKSUM;
 use byteorder::{LittleEndian, ReadBytesExt};
 use std::fmt::Display;
 use std::io;
@@ -18,7 +17,7 @@ pub struct Field {
     pub bytes: Vec<u8>,
     /// Its name in format-spec/.
     pub name: String,
-    /// What it says, for people.
+    /// Its meaning as text.
     pub value: String,
 }
 
@@ -37,47 +36,41 @@ impl<'a> Fields<'a> {
         Self { bytes, position: 0, start, trace: None }
     }
 
-    /// Keeps a record of every field.
     pub(crate) fn traced(mut self) -> Self {
         self.trace = Some(Vec::new());
         self
     }
 
-    /// The record so far.
     pub(crate) fn into_trace(self) -> Vec<Field> {
         self.trace.unwrap_or_default()
     }
 
-    /// Offset of the next field in the file.
     pub(crate) fn offset(&self) -> u64 {
         self.start + self.position as u64
     }
 
-    /// Bytes read so far.
     pub(crate) fn taken(&self) -> &'a [u8] {
         self.bytes.get(..self.position).unwrap_or_default()
     }
 
-    /// Number of bytes not yet read.
     pub(crate) fn remaining(&self) -> usize {
         self.bytes.len() - self.position
     }
 
-    /// A damage error that names the next field's offset.
+    /// A `Damaged` error at the next field's offset.
     pub(crate) fn damaged(&self, message: impl Into<String>) -> Error {
         Error::damaged(message).at_offset(self.offset())
     }
 
-    fn number<T: Display>(
-        &mut self,
-        name: &str,
-        size: usize,
-        read: impl FnOnce(&mut &'a [u8]) -> io::Result<T>,
-    ) -> Result<T> {
-        let mut rest = self.bytes.get(self.position..).unwrap_or_default();
-        let value = read(&mut rest).map_err(|_| self.damaged(format!("the file ends within field '{name}'")))?;
-        self.note(name, size, &value);
+    fn number<T: Display>(&mut self, name: &str, read: impl FnOnce(&mut &'a [u8]) -> io::Result<T>) -> Result<T> {
+        let value = self.value(name, read)?;
+        self.note(name, size_of::<T>(), &value);
         Ok(value)
+    }
+
+    fn value<T>(&self, name: &str, read: impl FnOnce(&mut &'a [u8]) -> io::Result<T>) -> Result<T> {
+        let mut rest = self.bytes.get(self.position..).unwrap_or_default();
+        read(&mut rest).map_err(|_| self.damaged(format!("the file ends within field '{name}'")))
     }
 
     fn note(&mut self, name: &str, size: usize, value: &dyn Display) {
@@ -89,55 +82,46 @@ impl<'a> Fields<'a> {
         }
     }
 
-    /// An unsigned 8-bit field.
     pub(crate) fn u8(&mut self, name: &str) -> Result<u8> {
-        self.number(name, 1, |rest| rest.read_u8())
+        self.number(name, |rest| rest.read_u8())
     }
 
-    /// An unsigned 16-bit field.
     pub(crate) fn u16(&mut self, name: &str) -> Result<u16> {
-        self.number(name, 2, |rest| rest.read_u16::<LittleEndian>())
+        self.number(name, |rest| rest.read_u16::<LittleEndian>())
     }
 
-    /// An unsigned 32-bit field.
     pub(crate) fn u32(&mut self, name: &str) -> Result<u32> {
-        self.number(name, 4, |rest| rest.read_u32::<LittleEndian>())
+        self.number(name, |rest| rest.read_u32::<LittleEndian>())
     }
 
-    /// An unsigned 64-bit field.
     pub(crate) fn u64(&mut self, name: &str) -> Result<u64> {
-        self.number(name, 8, |rest| rest.read_u64::<LittleEndian>())
+        self.number(name, |rest| rest.read_u64::<LittleEndian>())
     }
 
-    /// A signed 64-bit field.
     pub(crate) fn i64(&mut self, name: &str) -> Result<i64> {
-        self.number(name, 8, |rest| rest.read_i64::<LittleEndian>())
+        self.number(name, |rest| rest.read_i64::<LittleEndian>())
     }
 
-    /// A 64-bit hash of something else, as it stands.
+    /// A 64-bit hash of other bytes; checked elsewhere.
     pub(crate) fn hash(&mut self, name: &str) -> Result<u64> {
-        let mut rest = self.bytes.get(self.position..).unwrap_or_default();
-        let value = rest
-            .read_u64::<LittleEndian>()
-            .map_err(|_| self.damaged(format!("the file ends within field '{name}'")))?;
+        let value = self.value(name, |rest| rest.read_u64::<LittleEndian>())?;
         self.note(name, 8, &format_args!("{value:016x}"));
         Ok(value)
     }
 
-    /// `size` bytes as they are; `value` is what the trace says of them.
+    /// `size` bytes as they are; `value` is their text in the trace.
     pub(crate) fn bytes(&mut self, name: &str, size: usize, value: &dyn Display) -> Result<&'a [u8]> {
-        let bytes = self.bytes.get(self.position..).and_then(|rest| rest.get(..size));
-        let bytes = bytes.ok_or_else(|| self.damaged(format!("the file ends within '{name}'")))?;
+        let bytes = self.peek(size).ok_or_else(|| self.damaged(format!("the file ends within '{name}'")))?;
         self.note(name, size, value);
         Ok(bytes)
     }
 
-    /// The next `size` bytes, which are not taken yet; `None` if there are fewer.
+    /// The next `size` bytes without taking them; `None` if there are fewer.
     pub(crate) fn peek(&self, size: usize) -> Option<&'a [u8]> {
         self.bytes.get(self.position..).and_then(|rest| rest.get(..size))
     }
 
-    /// Bytes that have to be `expected`.
+    /// Bytes that must be `expected`.
     pub(crate) fn magic(&mut self, expected: &[u8; 8]) -> Result<()> {
         let text = expected.escape_ascii().to_string();
         let offset = self.offset();
@@ -147,7 +131,7 @@ impl<'a> Fields<'a> {
         Ok(())
     }
 
-    /// The format version, which has to be this library's.
+    /// The format version, which must be this library's.
     pub(crate) fn version(&mut self) -> Result<()> {
         let version = self.u32("version")?;
         if version != super::VERSION {
@@ -160,14 +144,14 @@ impl<'a> Fields<'a> {
         Ok(())
     }
 
-    /// The CRC-32 of everything read so far, behind it.
+    /// The CRC-32 of all fields before it.
     pub(crate) fn checksum(&mut self) -> Result<()> {
         let expected = crc32fast::hash(self.taken());
         self.checksum_of(expected)
     }
 
-    /// Checks the CRC-32 that stands in front of the last `behind` bytes before anything that it covers is believed, so
-    /// that damage is not mistaken for something else. A trace goes as far as it can and meets the checksum later.
+    /// Checks the CRC-32 before the last `behind` bytes first, so that the parser does not interpret damaged bytes. A
+    /// trace skips this: it goes as far as it can and meets the checksum later.
     pub(crate) fn check_seal(&self, behind: usize) -> Result<()> {
         let sealed = self.bytes.len().checked_sub(behind).and_then(|end| self.bytes.get(..end)?.split_last_chunk());
         let (covered, found) = sealed.ok_or_else(|| self.damaged("the file is too short"))?;
@@ -178,24 +162,21 @@ impl<'a> Fields<'a> {
         Ok(())
     }
 
-    /// A CRC-32 of something else, as it stands.
+    /// A CRC-32 of other bytes; checked elsewhere.
     pub(crate) fn foreign_checksum(&mut self, name: &str) -> Result<u32> {
-        let mut rest = self.bytes.get(self.position..).unwrap_or_default();
-        let value = rest
-            .read_u32::<LittleEndian>()
-            .map_err(|_| self.damaged(format!("the file ends within field '{name}'")))?;
+        let value = self.value(name, |rest| rest.read_u32::<LittleEndian>())?;
         self.note(name, CHECKSUM, &format_args!("{value:08x}"));
         Ok(value)
     }
 
-    /// A CRC-32 that has to be `expected`.
+    /// A CRC-32 that must be `expected`.
     pub(crate) fn checksum_of(&mut self, expected: u32) -> Result<()> {
         let offset = self.offset();
         let found = self.foreign_checksum("checksum")?;
         if found == expected { Ok(()) } else { Err(checksum_error(found, expected).at_offset(offset)) }
     }
 
-    /// Nothing may follow.
+    /// Checks that no bytes remain.
     pub(crate) fn end(&self) -> Result<()> {
         match self.remaining() {
             0 => Ok(()),
@@ -208,7 +189,6 @@ fn checksum_error(found: u32, expected: u32) -> Error {
     Error::damaged(format!("checksum is {found:08x}, the bytes give {expected:08x}"))
 }
 
-/// Appends the CRC-32 of everything in `out`.
 pub(crate) fn seal(out: &mut Vec<u8>) {
     let checksum = crc32fast::hash(out);
     out.extend_from_slice(&checksum.to_le_bytes());

@@ -4,38 +4,35 @@ use super::fields::{Fields, seal};
 use super::manifest::MOST_NUMBER;
 use super::parameters::Parameters;
 use crate::error::{Error, Result};
-use crate::fingerprint::{Entry, Fingerprint, Id, IdKind, Record, check_text};
+use crate::fingerprint::{Entry, Id, IdKind, Record, Words, check_text, read_words, write_words};
 
-/// First bytes of a log.
 const MAGIC: &[u8; 8] = b"fpstrwal";
 /// Frames begin at multiples of this.
 pub(crate) const ALIGNMENT: u64 = 8;
 /// Bytes of a frame before its operations.
 pub(crate) const FRAME_HEADER: usize = 24;
-/// Fewest bytes of a frame: its header, and one unit of operations.
+/// Fewest bytes of a frame: its header and one unit of operations.
 pub(crate) const LEAST_FRAME: u64 = FRAME_HEADER as u64 + ALIGNMENT;
 /// Most bytes of a frame's operations.
 pub(crate) const MOST_BYTES: usize = 256 << 20;
-/// Longest header: parameters with the longest name of a hasher.
+/// Longest header: parameters with the longest hasher name.
 pub(crate) const MOST_HEADER: usize = 2048;
 
-/// What an operation does: the byte in front of a run of operations.
+/// The byte before a run of operations of one kind.
 const INSERT: u8 = 1;
 const REMOVE: u8 = 2;
 
-/// What a log says of itself.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct LogHeader {
-    /// Those of the store.
     pub(crate) parameters: Parameters,
-    /// The log's number, from which its name is made.
+    /// The log's number, which gives its name.
     pub(crate) number: u64,
-    /// The sequence number of its first frame, when it has one.
+    /// The sequence number of its first frame.
     pub(crate) first: u64,
 }
 
 impl LogHeader {
-    /// The header's bytes, with zeros behind up to where a frame may begin.
+    /// The header's bytes, padded with zeros to where a frame may begin.
     pub(crate) fn write(&self) -> Vec<u8> {
         let mut out = MAGIC.to_vec();
         out.extend_from_slice(&super::VERSION.to_le_bytes());
@@ -47,7 +44,6 @@ impl LogHeader {
         out
     }
 
-    /// Reads a header.
     pub(crate) fn parse(fields: &mut Fields<'_>) -> Result<Self> {
         fields.magic(MAGIC)?;
         fields.version()?;
@@ -68,20 +64,18 @@ impl LogHeader {
     }
 }
 
-/// What stands in front of a frame's operations.
+/// The header of a frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct FrameHeader {
-    /// Bytes of the operations.
     pub(crate) length: u32,
     pub(crate) checksum: u32,
     /// Each frame has the number after that of the frame before.
     pub(crate) sequence: u64,
-    /// Bytes of this log that were durable when the frame was written.
+    /// Bytes of this log that were durable at the time of writing.
     pub(crate) synced: u64,
 }
 
 impl FrameHeader {
-    /// Reads the fields.
     pub(crate) fn parse(fields: &mut Fields<'_>) -> Result<Self> {
         Ok(Self {
             length: fields.u32("length")?,
@@ -91,18 +85,18 @@ impl FrameHeader {
         })
     }
 
-    /// The checksum of a frame of log `log` at `offset`: it does not hold for the same bytes in another place.
+    /// The checksum of a frame of log `log` at `offset`; the same bytes elsewhere have another one.
     pub(crate) fn sum(&self, log: u64, offset: u64, operations: &[u8]) -> u32 {
         let mut hasher = self.begun(log, offset);
         hasher.update(operations);
         hasher.finalize()
     }
 
-    /// The CRC-32 of a stretch of the file that ends with the operations of this frame, if the frame holds; `before` is that
-    /// of the stretch up to the operations.
+    /// The CRC-32 of a range of the file that ends with the operations of this frame, if the frame is sound; `before`
+    /// is that of the range up to the operations.
     ///
-    /// The CRC-32 of two strings in a row is `shift(crc(first), bytes of the second) ^ crc(second)`, and `shift` is linear. The
-    /// second string is the operations in both cases, so their own checksum cancels out.
+    /// The CRC-32 of two consecutive strings is `shift(crc(first), bytes of the second) ^ crc(second)`, and `shift` is
+    /// linear. The second string is the operations in both cases, so their own checksum cancels out.
     pub(crate) fn sum_behind(&self, log: u64, offset: u64, before: u32) -> u32 {
         let begun = self.begun(log, offset).finalize() ^ before;
         let mut hasher = crc32fast::Hasher::new_with_initial(begun);
@@ -110,7 +104,6 @@ impl FrameHeader {
         hasher.finalize()
     }
 
-    /// The part of the checksum that comes before the operations.
     fn begun(&self, log: u64, offset: u64) -> crc32fast::Hasher {
         let mut hasher = crc32fast::Hasher::new();
         for value in [log, offset, u64::from(self.length), self.sequence, self.synced] {
@@ -119,13 +112,13 @@ impl FrameHeader {
         hasher
     }
 
-    /// Where the next frame begins, behind one at `offset`.
+    /// Where the next frame begins after one at `offset`.
     pub(crate) fn end(&self, offset: u64) -> u64 {
         (offset + FRAME_HEADER as u64).saturating_add(self.length.into()).next_multiple_of(ALIGNMENT)
     }
 }
 
-/// A frame's bytes, of operations that were written by [`write_operations`], with zeros behind up to the next one.
+/// The bytes of a frame with operations of [`write_operations`], padded with zeros to the next frame.
 pub(crate) fn write_frame(log: u64, offset: u64, sequence: u64, synced: u64, operations: &[u8]) -> Vec<u8> {
     let length = u32::try_from(operations.len()).unwrap_or(u32::MAX);
     let mut header = FrameHeader { length, checksum: 0, sequence, synced };
@@ -144,13 +137,13 @@ fn pad(out: &mut Vec<u8>) {
     out.resize(out.len().next_multiple_of(ALIGNMENT as usize), 0);
 }
 
-/// Appends operations, those that do the same together.
-pub(crate) fn write_operations<F: Fingerprint>(operations: &[Entry<F>], out: &mut Vec<u8>) {
+/// Appends operations on fingerprints of this many words; consecutive operations of one kind share a header.
+pub(crate) fn write_operations(operations: &[Entry<Words>], words: usize, out: &mut Vec<u8>) {
     for run in operations.chunk_by(|a, b| a.is_tombstone == b.is_tombstone) {
         out.push(if run.first().is_some_and(|first| first.is_tombstone) { REMOVE } else { INSERT });
         out.extend_from_slice(&u32::try_from(run.len()).unwrap_or(u32::MAX).to_le_bytes());
         for Entry { record, .. } in run {
-            record.fingerprint.write_le(out);
+            write_words(record.fingerprint, words, out);
             match &record.id {
                 Id::Number(number) | Id::Count(number) => out.extend_from_slice(&number.to_le_bytes()),
                 Id::Text(text) => {
@@ -162,33 +155,33 @@ pub(crate) fn write_operations<F: Fingerprint>(operations: &[Entry<F>], out: &mu
     }
 }
 
-/// Reads the operations of a frame.
-pub(crate) fn parse_operations<F: Fingerprint>(fields: &mut Fields<'_>, ids: IdKind) -> Result<Vec<Entry<F>>> {
+/// Reads the operations of a frame whose fingerprints have this many words.
+pub(crate) fn parse_operations(fields: &mut Fields<'_>, words: usize, ids: IdKind) -> Result<Vec<Entry<Words>>> {
     let mut operations = Vec::new();
     while fields.remaining() > 0 {
-        let removed = match fields.u8("operation")? {
+        let is_tombstone = match fields.u8("operation")? {
             INSERT => false,
             REMOVE => true,
             other => return Err(fields.damaged(format!("unknown operation {other}"))),
         };
         let count = fields.u32("records")? as usize;
-        // No id takes less than two bytes.
-        if count == 0 || count > fields.remaining() / (F::BYTES + 2) {
+        // An id takes at least two bytes.
+        if count == 0 || count > fields.remaining() / (8 * words + 2) {
             return Err(fields.damaged(format!("{count} records do not fit {} bytes", fields.remaining())));
         }
         operations.reserve(count);
         for _ in 0..count {
-            let record = parse_record(fields, ids)?;
-            operations.push(Entry { record, is_tombstone: removed });
+            let record = parse_record(fields, words, ids)?;
+            operations.push(Entry { record, is_tombstone });
         }
     }
     Ok(operations)
 }
 
-fn parse_record<F: Fingerprint>(fields: &mut Fields<'_>, ids: IdKind) -> Result<Record<F>> {
-    let shown = fields.peek(F::BYTES).and_then(F::from_le_bytes).unwrap_or_default();
-    let hex = (0..F::WORDS).map(|number| format!("{:016x}", shown.word(number))).collect::<String>();
-    fields.bytes("fingerprint", F::BYTES, &hex)?;
+fn parse_record(fields: &mut Fields<'_>, words: usize, ids: IdKind) -> Result<Record<Words>> {
+    let shown = fields.peek(8 * words).map(read_words).unwrap_or_default();
+    let hex = (0..words).map(|number| format!("{:016x}", shown.word(number))).collect::<String>();
+    fields.bytes("fingerprint", 8 * words, &hex)?;
     let id = match ids {
         IdKind::Number => Id::Number(fields.u64("id")?),
         IdKind::None => Id::Count(fields.u64("count")?),
@@ -207,80 +200,7 @@ fn parse_record<F: Fingerprint>(fields: &mut Fields<'_>, ids: IdKind) -> Result<
     Ok(Record { fingerprint: shown, id })
 }
 
-/// The error of a log that breaks off where it must not.
+/// The error for a log that breaks off where it must not.
 pub(crate) fn damaged_log(message: &str) -> Error {
     Error::damaged(message).with_remedy("run `fprepair` on the store: it tells what can be saved, and saves it")
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::fingerprint::U256;
-
-    fn operations<F: Fingerprint>(ids: IdKind) -> Vec<Entry<F>> {
-        let id = |number: u64| match ids {
-            IdKind::Number => Id::Number(number),
-            IdKind::None => Id::Count(number + 1),
-            IdKind::Text => Id::Text(format!("/a/{number}").into()),
-        };
-        let fingerprint = |number: u64| F::from_words(|word| number << 32 | word as u64);
-        (0..9)
-            .map(|number| {
-                let record = Record { fingerprint: fingerprint(number), id: id(number) };
-                Entry { record, is_tombstone: number % 4 == 2 }
-            })
-            .collect()
-    }
-
-    fn round_trip<F: Fingerprint>(ids: IdKind) {
-        let operations = operations::<F>(ids);
-        let mut bytes = Vec::new();
-        write_operations(&operations, &mut bytes);
-        assert_eq!(parse_operations::<F>(&mut Fields::new(&bytes, 0), ids).unwrap(), operations);
-        let mut whole = 0;
-        for end in 1..bytes.len() {
-            // Between two runs of operations a cut leaves fewer; anywhere else nothing that could be read.
-            match parse_operations::<F>(&mut Fields::new(&bytes[..end], 0), ids) {
-                Ok(read) => {
-                    assert!(operations.starts_with(&read) && !read.is_empty());
-                    whole += 1;
-                }
-                Err(error) => assert!(error.offset().is_some()),
-            }
-        }
-        assert_eq!(whole, operations.chunk_by(|a, b| a.is_tombstone == b.is_tombstone).count() - 1);
-    }
-
-    #[test]
-    fn operations_of_every_width_and_kind() {
-        for ids in IdKind::ALL {
-            round_trip::<u64>(ids);
-            round_trip::<u128>(ids);
-            round_trip::<U256>(ids);
-        }
-        let mut bytes = Vec::new();
-        let record = Record::new(7u64, "a\tb");
-        write_operations(&[Entry { record, is_tombstone: false }], &mut bytes);
-        assert!(parse_operations::<u64>(&mut Fields::new(&bytes, 0), IdKind::Text).is_err());
-        for bytes in [&[3, 1, 0, 0, 0][..], &[1, 0, 0, 0, 0], &[1, 255, 255, 255, 255, 0, 0]] {
-            assert!(parse_operations::<u64>(&mut Fields::new(bytes, 0), IdKind::Number).is_err());
-        }
-    }
-
-    #[test]
-    fn every_flipped_bit_of_a_header_is_noticed() {
-        let parameters = Parameters::new(3).with_hasher(Some("x"));
-        let header = LogHeader { parameters, number: 4, first: 17 };
-        let bytes = header.write();
-        assert_eq!(LogHeader::parse(&mut Fields::new(&bytes, 0)).unwrap(), header);
-        assert_eq!(bytes.len() % ALIGNMENT as usize, 0);
-        for at in 0..bytes.len() {
-            assert!(LogHeader::parse(&mut Fields::new(&bytes[..at], 0)).is_err(), "cut at {at}");
-            for bit in 0..8 {
-                let mut bytes = bytes.clone();
-                bytes[at] ^= 1 << bit;
-                assert!(LogHeader::parse(&mut Fields::new(&bytes, 0)).is_err(), "byte {at} bit {bit}");
-            }
-        }
-    }
 }

@@ -1,77 +1,54 @@
-//! The manifest: one small file that says what the store is and which segments it consists of
-//! (format-spec/manifest.md).
+//! The manifest: one small file with the parameters of the store and the list of its runs (format-spec/manifest.md).
 
 use super::fields::{Fields, seal};
 use super::parameters::Parameters;
 use crate::error::{Error, Result};
+use crate::fingerprint::IdAssignment;
 use std::collections::BTreeSet;
 
-/// First bytes of a manifest.
 const MAGIC: &[u8; 8] = b"fpstore\0";
-/// Bytes of a run without its segments, and of a segment: so no count is believed that the file has no bytes for.
+/// Bytes of a run without its segments, and of one segment. Bounds the count by the file's length.
 const LEAST_RUN: usize = 17 + ENTRY;
-/// Most that a number of a segment, of a log or of a write is: so there are always further ones.
+/// Greatest number of a segment, a log or a write, so that there is always a next one.
 pub(crate) const MOST_NUMBER: u64 = 1 << 63;
-/// Bytes of one segment's entry.
 const ENTRY: usize = 36;
-/// Which segments a run has: a bit each, in the order in which their entries stand.
+/// Which segments a run has: one bit each, in the order of their entries.
 const REMOVALS: u8 = 1;
 const RECORDS: u8 = 2;
 const ID_INDEX: u8 = 4;
-/// Set in the same byte where the run's net number of records is known.
+/// Set in the same byte if the run's net number of records is known.
 const NET: u8 = 8;
 
-/// Who gives a store's records their ids.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum IdAssignment {
-    /// Not decided yet: the first records decide.
-    #[default]
-    Undecided,
-    /// The store assigns ids, from a counter that never reuses a number.
-    Auto,
-    /// The user assigns ids.
-    Explicit,
-}
-
-/// One segment of the store.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct SegmentEntry {
-    /// Its number, from which its file name is made.
     pub(crate) number: u64,
-    /// Length of its file in bytes.
     pub(crate) file_length: u64,
-    /// Its records.
     pub(crate) records: u64,
-    /// Its distinct fingerprints.
     pub(crate) fingerprints: u64,
     /// The checksum of its footer, which covers a hash of all other bytes: no other segment passes in its place.
     pub(crate) footer_checksum: u32,
 }
 
-/// What came of the writes of some sequence numbers, or of several such runs that were merged.
+/// A run: the result of the writes with some sequence numbers, or of merging several runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct RunEntry {
-    /// The first and the last sequence number whose writes are in it.
+    /// The first and the last sequence number.
     pub(crate) first: u64,
     pub(crate) last: u64,
-    /// Records of older runs that are hidden, if there are any.
     pub(crate) tombstones: Option<SegmentEntry>,
-    /// Its records, if there are any.
     pub(crate) records: Option<SegmentEntry>,
-    /// Where the ids of its records are, if the store has an id index and the run has records.
+    /// The id index of its records, if the store has id indexes and the run has records.
     pub(crate) id_index: Option<SegmentEntry>,
-    /// How many records more the store has by this run than by older runs alone, where that is known.
+    /// Number of records that this run adds to those of the older runs, if it is known.
     pub(crate) net: Option<i64>,
 }
 
 impl RunEntry {
-    /// Its segments, in the order in which they stand in the manifest.
+    /// Its segments, in the order of the manifest.
     pub(crate) fn segments(&self) -> impl Iterator<Item = &SegmentEntry> {
         [&self.tombstones, &self.records, &self.id_index].into_iter().flatten()
     }
 
-    /// Whether so many records more, or less, can come of its segments.
     fn may_add(&self, net: i64) -> bool {
         let records = |segment: Option<SegmentEntry>| segment.map_or(0, |segment| segment.records);
         let of = if net < 0 { self.tombstones } else { self.records };
@@ -79,37 +56,31 @@ impl RunEntry {
     }
 }
 
-/// Bytes that were ever written to the store's files, for the write amplification.
+/// Bytes written to the store's files since its creation, for the write amplification: to logs, to segments of new
+/// records, and to merged segments.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct WriteSummary {
-    /// To logs.
     pub(crate) log: u64,
-    /// To segments of new records: flushed, or loaded in bulk.
     pub(crate) new: u64,
-    /// To segments that were merged from others.
     pub(crate) merged: u64,
 }
 
-/// The state of a store.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct ManifestData {
     pub(crate) parameters: Parameters,
     pub(crate) id_assignment: IdAssignment,
-    /// The next number for a record without an id, without what the logs say.
+    /// The next number for a record without an id, before the logs' writes.
     pub(crate) next_id: u64,
-    /// The number of the next segment.
     pub(crate) next_segment: u64,
-    /// The number of the first log that may have writes which no segment has.
+    /// The number of the first log whose writes may not all be in segments.
     pub(crate) first_log: u64,
-    /// The last sequence number whose writes are in segments: of logs only later ones count.
+    /// The last sequence number whose writes are in segments; of logs only later ones count.
     pub(crate) flushed: u64,
     pub(crate) written: WriteSummary,
-    /// Oldest first.
     pub(crate) runs: Vec<RunEntry>,
 }
 
 impl ManifestData {
-    /// The state of a new store.
     pub(crate) fn new(parameters: Parameters) -> Self {
         Self {
             parameters,
@@ -128,7 +99,6 @@ impl ManifestData {
         self.runs.iter().flat_map(RunEntry::segments)
     }
 
-    /// The file's bytes.
     pub(crate) fn write(&self) -> Vec<u8> {
         let mut out = MAGIC.to_vec();
         out.extend_from_slice(&super::VERSION.to_le_bytes());
@@ -161,7 +131,6 @@ impl ManifestData {
         out
     }
 
-    /// Reads the file.
     pub(crate) fn parse(fields: &mut Fields<'_>) -> Result<Self> {
         fields.magic(MAGIC)?;
         fields.version()?;
@@ -195,7 +164,7 @@ impl ManifestData {
         Ok(state)
     }
 
-    /// Refuses what is written never.
+    /// Refuses states that no writer writes.
     pub(crate) fn check(&self) -> Result<()> {
         if self.next_segment.max(self.first_log).max(self.flushed) > MOST_NUMBER {
             return Err(Error::damaged("a number that no store reaches"));
@@ -256,74 +225,4 @@ fn parse_run(fields: &mut Fields<'_>) -> Result<RunEntry> {
     let (tombstones, records) = (segment(REMOVALS, "removals")?, segment(RECORDS, "records")?);
     let id_index = segment(ID_INDEX, "id index")?;
     Ok(RunEntry { first, last, tombstones, records, id_index, net })
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn sample() -> ManifestData {
-        let segment =
-            |number| Some(SegmentEntry { number, file_length: 5, records: 3, fingerprints: 2, footer_checksum: 9 });
-        let run = |first, last| RunEntry { first, last, tombstones: None, records: None, id_index: None, net: None };
-        ManifestData {
-            id_assignment: IdAssignment::Auto,
-            next_id: 3,
-            next_segment: 12,
-            first_log: 4,
-            flushed: 9,
-            written: WriteSummary { log: 1, new: 2, merged: 3 },
-            runs: vec![
-                RunEntry { records: segment(7), net: Some(3), ..run(1, 4) },
-                RunEntry { tombstones: segment(2), net: Some(-1), ..run(5, 5) },
-                RunEntry { tombstones: segment(10), records: segment(11), ..run(8, 9) },
-            ],
-            ..ManifestData::new(Parameters::new(3))
-        }
-    }
-
-    fn parse(state: &ManifestData) -> Result<ManifestData> {
-        ManifestData::parse(&mut Fields::new(&state.write(), 0))
-    }
-
-    #[test]
-    fn round_trip_and_every_flip_and_cut_is_noticed() {
-        let bytes = sample().write();
-        assert_eq!(ManifestData::parse(&mut Fields::new(&bytes, 0)).unwrap(), sample());
-        for at in 0..bytes.len() {
-            assert!(ManifestData::parse(&mut Fields::new(&bytes[..at], 0)).is_err(), "cut at {at}");
-            for bit in 0..8 {
-                let mut bytes = bytes.clone();
-                bytes[at] ^= 1 << bit;
-                assert!(ManifestData::parse(&mut Fields::new(&bytes, 0)).is_err(), "byte {at} bit {bit}");
-            }
-        }
-    }
-
-    #[test]
-    fn what_no_writer_writes_is_refused() {
-        let changes: [fn(&mut ManifestData); 15] = [
-            |state| state.runs[1].first = 4,
-            |state| state.runs[2].last = 7,
-            |state| state.runs[0].first = 0,
-            |state| state.flushed = 8,
-            |state| state.first_log = 0,
-            |state| state.next_segment = 11,
-            |state| state.next_segment = MOST_NUMBER + 1,
-            |state| state.first_log = u64::MAX,
-            |state| state.flushed = u64::MAX,
-            |state| state.runs[0].net = Some(4),
-            |state| state.runs[1].net = Some(1),
-            |state| state.runs[1].tombstones = state.runs[2].records,
-            |state| state.runs[1].tombstones = None,
-            |state| state.runs[0].id_index = state.runs[1].tombstones,
-            |state| state.parameters = state.parameters.clone().with_id_index(true),
-        ];
-        assert!(parse(&sample()).is_ok());
-        for (number, change) in changes.into_iter().enumerate() {
-            let mut state = sample();
-            change(&mut state);
-            assert!(parse(&state).is_err(), "{number}");
-        }
-    }
 }

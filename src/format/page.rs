@@ -1,37 +1,28 @@
-//! Pages: what is read and checksummed (format-spec/segment.md).
+//! Pages: the units of reading and checksums (format-spec/segment.md).
 //!
-//! A page is 4 KiB, or one block where blocks are larger. Blocks fill it one after another, each up to its share of the
-//! page, so that a whole number of them always fits; a CRC-32 closes it. The last page of a section ends behind its
-//! last block. The checksum covers the page's place too ([`Stream`] and number): a page that was written elsewhere does
-//! not pass.
+//! A page has 4 KiB, or is one block if blocks are larger. Each block ends within its share of the page, so that a
+//! whole number of blocks always fits; a CRC-32 closes the page. The last page of a section ends after its last block.
+//! The checksum covers the page's place ([`Stream`] and number) too, so a misplaced page does not pass.
 
 use super::Parameters;
 use crate::error::{Error, Result};
-use crate::format::conventions::CHECKSUM;
+use crate::format::CHECKSUM;
 
-/// Smallest page.
 pub(crate) const MIN_SIZE: usize = 4096;
 
-/// What a unit with a checksum of its own belongs to; its number is the first thing that the checksum covers, so that a
-/// unit does not pass in the place of another.
+/// The section of a unit with its own checksum. The checksum covers the stream's number first, so that a unit does not
+/// pass in the place of another.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Stream {
-    /// Pages of blocks of a table.
     Data(u8),
-    /// Code lengths of a table.
     Codes(u8),
-    /// Chunks of a table's block index.
     Index(u8),
-    /// Pages of ids.
     Ids,
-    /// Chunks of the index of ids.
     IdIndex,
-    /// The dictionary of text ids.
     IdDictionary,
 }
 
 impl Stream {
-    /// Its number in checksums.
     fn number(self) -> u32 {
         match self {
             Self::Data(table) => u32::from(table),
@@ -47,9 +38,7 @@ impl Stream {
 /// How the blocks of a table lie in its pages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct PageLayout {
-    /// Bytes of a whole page.
     pub(crate) size: usize,
-    /// Blocks in a whole page.
     pub(crate) blocks: usize,
 }
 
@@ -60,7 +49,7 @@ impl PageLayout {
         Self { size, blocks: size / (block_size as usize).max(1) }
     }
 
-    /// The layout of a table. Rows stand in pages of their own size, each of which is one block.
+    /// The layout of a table. A page of rows is one block.
     pub(crate) fn of_table(parameters: &Parameters, table: usize) -> Self {
         if table == 0 && parameters.width() > 64 {
             return Self { size: MIN_SIZE, blocks: 1 };
@@ -68,7 +57,7 @@ impl PageLayout {
         Self::new(parameters.block_size())
     }
 
-    /// The page that a block is in. A shift: pages and blocks are powers of two, and this is asked for every block.
+    /// The page of a block. A shift, because the caller asks for every block; pages and blocks are powers of two.
     #[inline]
     pub(crate) fn page_of(self, block: usize) -> usize {
         block >> self.blocks.trailing_zeros()
@@ -85,7 +74,7 @@ impl PageLayout {
         self.size - CHECKSUM
     }
 
-    /// Where block `slot` of a page has to end at the latest.
+    /// Where block `slot` of a page must end at the latest.
     pub(crate) fn slot_end(self, slot: usize) -> usize {
         (slot + 1) * self.payload() / self.blocks
     }
@@ -100,17 +89,19 @@ pub(crate) fn checksum(stream: Stream, number: u64, payload: &[u8]) -> u32 {
     hasher.finalize()
 }
 
-/// Fills the page up to `size` bytes (with its checksum) and closes it.
-pub(crate) fn close(page: &mut Vec<u8>, size: usize, stream: Stream, number: u64) {
-    page.resize((size - CHECKSUM).max(page.len()), 0);
-    let checksum = checksum(stream, number, page);
-    page.extend_from_slice(&checksum.to_le_bytes());
+/// Appends the checksum of unit `number` of a stream.
+pub(crate) fn seal(unit: &mut Vec<u8>, stream: Stream, number: u64) {
+    let checksum = checksum(stream, number, unit);
+    unit.extend_from_slice(&checksum.to_le_bytes());
 }
 
-/// The payload of a page whose checksum holds.
-///
-/// # Errors
-/// `Damaged` if it does not.
+/// Pads the page to `size` bytes (with its checksum) and closes it.
+pub(crate) fn close(page: &mut Vec<u8>, size: usize, stream: Stream, number: u64) {
+    page.resize((size - CHECKSUM).max(page.len()), 0);
+    seal(page, stream, number);
+}
+
+/// The payload of a page; `Damaged` if its checksum does not hold.
 pub(crate) fn open(page: &[u8], stream: Stream, number: u64) -> Result<&[u8]> {
     let (payload, found) = page.split_last_chunk::<CHECKSUM>().ok_or_else(|| Error::damaged("page of no length"))?;
     if checksum(stream, number, payload) != u32::from_le_bytes(*found) {

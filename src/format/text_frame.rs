@@ -1,50 +1,47 @@
-//! The payload of a frame of text ids, before it is compressed (format-spec/text-ids.md).
+//! The payload of a frame of text ids, before compression (format-spec/text-ids.md).
 //!
-//! Ids follow the fingerprints of the first table: all ids of the first fingerprint in ascending order of their bytes,
-//! then those of the second. A payload holds some of them, each closed by a line feed, which no id contains. Where a
-//! fingerprint has more ids than one, a bitmap says which records begin a new fingerprint. A payload is small and its
-//! size bounded, so that reading one id costs the decompression of one small frame, whatever a file claims.
+//! Ids stand in the order of the primary table: all ids of the first fingerprint, in ascending order of their bytes,
+//! then those of the second. A line feed closes each; no id contains one. If a fingerprint has several ids, a bitmap
+//! says which records begin a new fingerprint. The size of a payload is bounded, so reading one id costs the
+//! decompression of one small frame.
 
 use crate::error::{Error, Result};
 use crate::fingerprint::MAX_TEXT;
 use std::ops::Range;
 
-/// Most bytes of texts, with their line feeds, in a frame: so the longest id fits one.
-const ROOM: usize = MAX_TEXT + 1;
-/// Most records in a frame: no id is empty.
-const MAX_RECORDS: usize = ROOM / 2;
-/// Bytes of the header.
+/// Most bytes of texts, with their line feeds, in a frame: the longest id fits.
+const MAX_TEXTS: usize = MAX_TEXT + 1;
+/// Most records in a frame: ids are not empty.
+const MAX_RECORDS: usize = MAX_TEXTS / 2;
 const HEADER: usize = 2;
 /// Most bytes of a payload.
-pub(crate) const MAX_PAYLOAD: usize = HEADER + MAX_RECORDS.div_ceil(8) + ROOM;
+pub(crate) const MAX_PAYLOAD: usize = HEADER + MAX_RECORDS.div_ceil(8) + MAX_TEXTS;
 
-/// What closes a text.
+/// Closes a text.
 const END: u8 = b'\n';
 
-/// Some records: what a frame holds. Filled by a writer, or by [`TextFrame::parse`]; its memory can be used again.
+/// The records of a frame. Its memory is reused.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct TextFrame {
     /// The texts, each with its line feed.
     texts: String,
-    /// Where each text ends, behind its line feed.
+    /// The end of each text, after its line feed.
     ends: Vec<u16>,
-    /// Whether each record begins a fingerprint.
     begins: Vec<bool>,
 }
 
 impl TextFrame {
-    /// Forgets all records.
     pub(crate) fn clear(&mut self) {
         self.texts.clear();
         self.ends.clear();
         self.begins.clear();
     }
 
-    /// Adds a legal text, and whether it begins a fingerprint; false if it does not fit any more.
+    /// Adds a legal text, and whether it begins a fingerprint; returns false if it does not fit.
     pub(crate) fn push(&mut self, text: &str, begins: bool) -> bool {
         let end = self.texts.len() + text.len() + 1;
         match u16::try_from(end) {
-            Ok(short) if end <= ROOM => self.ends.push(short),
+            Ok(short) if end <= MAX_TEXTS => self.ends.push(short),
             _ => return false,
         }
         self.texts.push_str(text);
@@ -53,46 +50,36 @@ impl TextFrame {
         true
     }
 
-    /// Number of records.
     pub(crate) fn records(&self) -> usize {
         self.ends.len()
     }
 
-    /// How many of them begin a fingerprint.
     pub(crate) fn begun(&self) -> usize {
         self.begins.iter().filter(|&&begins| begins).count()
     }
 
-    /// Whether a record begins a fingerprint.
     pub(crate) fn begins(&self, record: usize) -> bool {
         self.begins.get(record).copied().unwrap_or(false)
     }
 
-    /// The text of a record.
     pub(crate) fn text(&self, record: usize) -> &str {
         let start = record.checked_sub(1).and_then(|before| self.ends.get(before)).copied().unwrap_or(0);
         let end = self.ends.get(record).copied().unwrap_or(0);
         self.texts.get(start.into()..usize::from(end).saturating_sub(1)).unwrap_or_default()
     }
 
-    /// Records in order: whether each begins a fingerprint, and its text.
-    pub(crate) fn iter(&self) -> impl Iterator<Item = (bool, &str)> {
-        (0..self.records()).map(|record| (self.begins(record), self.text(record)))
-    }
-
-    /// The records of the fingerprint that is the `nth` (from 0) to begin here, as far as they are here.
+    /// The records of the `nth` fingerprint (from 0) that begins here, as far as they are here.
     pub(crate) fn range_of(&self, nth: usize) -> Option<Range<usize>> {
         let mut starts = (0..).zip(&self.begins).filter(|&(_, &begins)| begins).map(|(record, _)| record);
         let start = starts.nth(nth)?;
         Some(start..starts.next().unwrap_or(self.records()))
     }
 
-    /// The records in front of the first one that begins a fingerprint: those that the frames before this one left.
+    /// The records before the first one that begins a fingerprint; they belong to one of an earlier frame.
     pub(crate) fn continued(&self) -> Range<usize> {
         0..self.begins.iter().position(|&begins| begins).unwrap_or(self.records())
     }
 
-    /// Appends the payload.
     pub(crate) fn write(&self, out: &mut Vec<u8>) {
         let plain = self.begins.iter().all(|&begins| begins);
         let records = u16::try_from(self.records()).unwrap_or(0);
@@ -104,10 +91,7 @@ impl TextFrame {
         out.extend_from_slice(self.texts.as_bytes());
     }
 
-    /// Replaces the records with those of a payload.
-    ///
-    /// # Errors
-    /// `Damaged` if it is not one that a writer makes. Then there are no records.
+    /// Replaces the records with those of a payload. `Damaged` if no writer makes it; then there are no records.
     pub(crate) fn parse(&mut self, payload: &[u8]) -> Result<()> {
         self.clear();
         let parsed = self.read(payload);
@@ -126,7 +110,7 @@ impl TextFrame {
         }
         let bitmap = if plain { 0 } else { records.div_ceil(8) };
         let (bitmap, texts) = rest.split_at_checked(bitmap).ok_or_else(|| wrong("ends within its bitmap"))?;
-        if texts.len() > ROOM {
+        if texts.len() > MAX_TEXTS {
             return Err(wrong("is too long"));
         }
         self.texts.push_str(std::str::from_utf8(texts).map_err(|_| wrong("is not UTF-8"))?);
@@ -144,11 +128,11 @@ impl TextFrame {
         if (1..records).all(ascends) { Ok(()) } else { Err(wrong("has ids of a fingerprint that do not ascend")) }
     }
 
-    /// Finds where the texts end, and looks at every byte of them.
+    /// Finds the ends of the texts and checks every byte.
     fn find_ends(&mut self, texts: &[u8], records: usize) -> Result<()> {
         let mut start = 0;
         for (at, &byte) in (0u16..).zip(texts) {
-            // Most bytes are greater than what is looked for.
+            // Most bytes are greater than every special one.
             if byte > b'\r' {
                 continue;
             }
@@ -205,7 +189,7 @@ mod tests {
         let longest = "x".repeat(MAX_TEXT);
         let mut full = frame(&[(&longest, true)]);
         assert!(!full.push("y", true));
-        assert_eq!(payload(&full).len(), HEADER + ROOM);
+        assert_eq!(payload(&full).len(), HEADER + MAX_TEXTS);
         let mut many = TextFrame::default();
         while many.push("z", many.records() % 2 == 0) {}
         assert_eq!(many.records(), MAX_RECORDS);
@@ -257,7 +241,7 @@ mod tests {
             let mut read = frame(&[("left over", true)]);
             read.parse(&payload(&written)).unwrap();
             prop_assert_eq!(&read, &written);
-            let texts: Vec<_> = read.iter().map(|(_, text)| text).collect();
+            let texts: Vec<_> = (0..read.records()).map(|record| read.text(record)).collect();
             prop_assert!(records.iter().map(|(text, _)| text.as_str()).take(texts.len()).eq(texts.iter().copied()));
         }
 

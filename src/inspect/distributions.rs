@@ -1,5 +1,4 @@
-//! How what the first tables of a store hold is distributed: blocks by fill, content and kind, codes by length, and
-//! neighbours by how they differ.
+//! Distributions over the primary tables of a store: of blocks, codes, and the differences of neighbours.
 
 use crate::error::Result;
 use crate::fingerprint::{Fingerprint, U256};
@@ -10,20 +9,20 @@ use crate::format::page::PageLayout;
 use crate::inspect::segment_view::SegmentView;
 use std::collections::BTreeMap;
 
-/// What one pass over the first table of every segment counts; its keys are the fingerprints themselves.
+/// Counts of one pass over the primary table of every segment, whose keys are the fingerprints.
 ///
-/// In a `Vec` of counts, a value's count stands at the value's place.
+/// A `Vec` of counts is indexed by the value.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Distributions {
-    /// Blocks by how much of the room that their page has left for them is filled, in whole percent.
+    /// Blocks by the share of the remaining space of their page that they fill, in whole percent.
     pub fill: Vec<u64>,
     /// Blocks by number of fingerprints.
     pub fingerprints: Vec<u64>,
     /// Blocks by kind.
     pub kinds: BTreeMap<String, u64>,
-    /// For every Huffman code its name and its symbols by the length of their code words in bits; symbols without a
-    /// code word are left out.
+    /// For the name of every Huffman code, its symbols by the length of their code words in bits. Symbols without a
+    /// code word do not count.
     pub code_lengths: BTreeMap<String, Vec<u64>>,
     /// Fingerprints by the bit length of their difference from the next smaller one, from 1 on.
     pub gaps: Vec<u64>,
@@ -52,10 +51,10 @@ impl Distributions {
             if slot == 0 {
                 filled = 0;
             }
-            // A block may fill what those before it in the page have left over.
-            let room = layout.slot_end(slot).saturating_sub(filled).max(1);
+            // A block may fill the space that those before it in the page have left.
+            let space = layout.slot_end(slot).saturating_sub(filled).max(1);
             filled += block.length;
-            count(&mut self.fill, (block.length * 100 / room).min(100));
+            count(&mut self.fill, (block.length * 100 / space).min(100));
             count(&mut self.fingerprints, block.count);
             *self.kinds.entry(block.kind.to_string()).or_default() += 1;
             for key in segment.fingerprints(0, block.number)? {
@@ -84,7 +83,7 @@ impl Distributions {
     }
 }
 
-/// Bit length of the difference of two numbers, the first one being less.
+/// Bit length of the difference of two numbers.
 fn gap_bits(less: U256, greater: U256) -> u32 {
     let mut borrow = false;
     let mut difference = [0; U256::WORDS];

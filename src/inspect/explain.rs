@@ -1,24 +1,44 @@
 //! Every byte of a file, field by field.
 
-use super::{BlockKind, explain_ids, explain_log};
+use crate::codec::BlockKind;
+use crate::env::ReadMode;
 use crate::error::{Error, Result};
+use crate::fingerprint::IdKind;
 use crate::format::fields::{Field, Fields};
 use crate::format::footer::{Footer, Span, TableSections};
+use crate::format::id_page::{self, IdPage};
 use crate::format::index::{self, IndexCodec, IndexShape};
+use crate::format::log::{FRAME_HEADER, FrameHeader, LogHeader, parse_operations};
 use crate::format::manifest::ManifestData;
 use crate::format::page::{Stream, checksum};
-use crate::format::{CHECKSUM, codes, header};
-use crate::inspect::traced::{Visit, traced};
+use crate::format::{CHECKSUM, codes, header, id_index, text_index};
+use crate::inspect::logs::{is_log, logs};
 use crate::options::Options;
-use crate::segment::{SegmentFile, name as bulk, read_footer};
+use crate::segment::{SegmentFile, read_footer, segment_name};
 use crate::version::manifest;
+use crate::wal::{LogReader, Tail};
 use std::path::Path;
 
-/// Calls `visit` with every field of a segment file, a manifest, or of all files of a store, in file order. Large runs
-/// of packed bits are one field each.
+type Visit<'a> = dyn FnMut(Field) -> Result<()> + 'a;
+
+/// Runs a parser with a trace and visits what it read, also when it fails.
+fn traced(
+    bytes: &[u8],
+    offset: u64,
+    parse: impl FnOnce(&mut Fields<'_>) -> Result<()>,
+    visit: &mut Visit<'_>,
+) -> Result<()> {
+    let mut fields = Fields::new(bytes, offset).traced();
+    let result = parse(&mut fields);
+    fields.into_trace().into_iter().try_for_each(visit)?;
+    result
+}
+
+/// Calls `visit` with every field of a segment file, a log, a manifest, or of all files of a store, in file order.
+/// Large runs of packed bits are one field each.
 ///
 /// # Errors
-/// `NotFound`, `Io`, or the first damage after all fields before it were visited, or what `visit` returns.
+/// `NotFound`, `Io`; the first damage, after all fields before it were visited; those of `visit`.
 pub fn explain(
     path: impl AsRef<Path>,
     options: &Options,
@@ -29,22 +49,16 @@ pub fn explain(
     if env.list(path).is_ok() {
         let state = manifest::read(env, path)?;
         explain(path.join(manifest::NAME), options, visit)?;
-        let names = state.segments().map(|segment| bulk::segment_name(segment.number)).collect::<Vec<_>>();
-        let logs = super::logs(path, options)?;
-        return names
-            .into_iter()
-            .map(|name| path.join(name))
-            .chain(logs)
-            .try_for_each(|file| explain(file, options, visit));
+        let segments = state.segments().map(|segment| path.join(segment_name(segment.number)));
+        return segments.chain(logs(path, options)?).try_for_each(|file| explain(file, options, visit));
     }
     if path.file_name().is_some_and(|name| name == manifest::NAME) {
         let bytes = manifest::read_bytes(env, path.parent().unwrap_or(Path::new("")))?;
         return traced(&bytes, 0, |fields| ManifestData::parse(fields).map(|_| ()), &mut |field| visit(path, field))
             .map_err(|error| error.at_path(path));
     }
-    if super::is_log(path) {
-        return explain_log::explain(path, options, &mut |field| visit(path, field))
-            .map_err(|error| error.at_path(path));
+    if is_log(path) {
+        return explain_log(path, options, &mut |field| visit(path, field)).map_err(|error| error.at_path(path));
     }
     let file = env.open(path, options.read_mode).map_err(|error| Error::io("cannot open", path, error))?;
     let file = SegmentFile::new(path, file);
@@ -71,7 +85,10 @@ fn explain_segment(file: &SegmentFile, visit: &mut Visit<'_>) -> Result<()> {
         at = sections.index.end();
     }
     pad(footer.ids.offset, &mut at, visit)?;
-    explain_ids::explain(file, &footer, visit)?;
+    match footer.parameters.ids() {
+        IdKind::Number | IdKind::None => explain_id_pages(file, &footer, visit)?,
+        IdKind::Text => explain_texts(file, &footer, visit)?,
+    }
     let mut buffer = Vec::new();
     let end = footer.content_end();
     let tail = Span { offset: end, length: file.length() - end };
@@ -128,4 +145,113 @@ fn close_page(fields: &mut Fields<'_>, stream: Stream, page: u64) -> Result<()> 
     }
     let expected = checksum(stream, page, fields.taken());
     fields.checksum_of(expected)
+}
+
+/// The pages of ids or counts, and their index.
+fn explain_id_pages(file: &SegmentFile, footer: &Footer, visit: &mut Visit<'_>) -> Result<()> {
+    let mut buffer = Vec::new();
+    let pages = footer.ids.length.div_ceil(id_page::SIZE as u64);
+    for page in 0..pages {
+        let start = page * id_page::SIZE as u64;
+        let length = (id_page::SIZE as u64).min(footer.ids.length - start);
+        let place = Span { offset: footer.ids.offset + start, length };
+        let bytes = file.read(place, &mut buffer)?;
+        let (payload, closing) = bytes.split_at(bytes.len().saturating_sub(CHECKSUM));
+        traced(payload, place.offset, |fields| IdPage::parse(fields).map(|_| ()), visit)?;
+        let expected = checksum(Stream::Ids, page, payload);
+        traced(closing, place.offset + payload.len() as u64, |fields| fields.checksum_of(expected), visit)?;
+    }
+    let bytes = file.read(footer.id_index, &mut buffer)?;
+    traced(bytes, footer.id_index.offset, |fields| id_index::parse(fields, pages).map(|_| ()), visit)
+}
+
+/// The frames of text ids, their index and the dictionary. Frames are compressed: each is one field.
+fn explain_texts(file: &SegmentFile, footer: &Footer, visit: &mut Visit<'_>) -> Result<()> {
+    let (mut buffer, mut frames) = (Vec::new(), Vec::new());
+    let index = file.read(footer.id_index, &mut buffer)?.to_vec();
+    let mut fields = Fields::new(&index, footer.id_index.offset);
+    text_index::parse(&mut fields, footer.ids.length, |frame| frames.push(frame))?;
+    let mut offset = footer.ids.offset;
+    for (frame, number) in frames.iter().zip(0..) {
+        let span = Span { offset, length: frame.length.into() };
+        let what = format!("compressed; {} fingerprints begin", frame.begun);
+        sealed(file, span, (Stream::Ids, number), &format!("frame {number}"), &what, visit)?;
+        offset = span.end();
+    }
+    let parse = |fields: &mut Fields<'_>| text_index::parse(fields, footer.ids.length, |_| {});
+    traced(&index, footer.id_index.offset, parse, visit)?;
+    if footer.id_dictionary.length > 0 {
+        sealed(file, footer.id_dictionary, (Stream::IdDictionary, 0), "dictionary", "compressed", visit)?;
+    }
+    Ok(())
+}
+
+/// One field of bytes, and its checksum.
+fn sealed(
+    file: &SegmentFile,
+    span: Span,
+    (stream, number): (Stream, u64),
+    name: &str,
+    what: &str,
+    visit: &mut Visit<'_>,
+) -> Result<()> {
+    let mut buffer = Vec::new();
+    let bytes = file.read(span, &mut buffer)?;
+    let expected = checksum(stream, number, bytes.get(..bytes.len().saturating_sub(CHECKSUM)).unwrap_or_default());
+    let parse = |fields: &mut Fields<'_>| {
+        fields.bytes(name, fields.remaining().saturating_sub(CHECKSUM), &what)?;
+        fields.checksum_of(expected)
+    };
+    traced(bytes, span.offset, parse, visit)
+}
+
+/// Bytes of a field without structure.
+const PIECE: u64 = 1 << 20;
+
+/// All fields of a log. Frames that do not hold are fields of torn bytes.
+fn explain_log(path: &Path, options: &Options, visit: &mut Visit<'_>) -> Result<()> {
+    let env = &*options.env;
+    let mut reader = LogReader::open_file(env, path)?;
+    let bytes_of = |from: u64, to: u64| -> Result<Vec<u8>> {
+        let file = env.open(path, ReadMode::Pread).map_err(|error| Error::io("cannot open", path, error))?;
+        let mut buffer = Vec::new();
+        let length = usize::try_from(to - from).unwrap_or(usize::MAX);
+        let bytes = file.read(from, length, &mut buffer).map_err(|error| Error::io("cannot read", path, error))?;
+        Ok(bytes.to_vec())
+    };
+    let start = reader.position();
+    traced(&bytes_of(0, start)?, 0, |fields| LogHeader::parse(fields).map(|_| ()), visit)?;
+    let parameters = reader.header().parameters.clone();
+    let no_frame = |at| Error::damaged("there is no frame that holds").at_path(path).at_offset(at);
+    loop {
+        let at = reader.position();
+        let Some((header, _)) = reader.next_bytes()? else { break };
+        let bytes = bytes_of(at, reader.position())?;
+        let end = FRAME_HEADER + header.length as usize;
+        let (frame, padding) = bytes.split_at_checked(end).ok_or_else(|| no_frame(at))?;
+        let (front, operations) = frame.split_at_checked(FRAME_HEADER).ok_or_else(|| no_frame(at))?;
+        traced(front, at, |fields| FrameHeader::parse(fields).map(|_| ()), visit)?;
+        let (words, ids) = (parameters.words(), parameters.ids());
+        let parse = |fields: &mut Fields<'_>| parse_operations(fields, words, ids).map(|_| ());
+        traced(operations, at + FRAME_HEADER as u64, parse, visit)?;
+        if !padding.is_empty() {
+            let (name, value) = ("padding".to_owned(), String::new());
+            visit(Field { offset: at + end as u64, bytes: padding.to_vec(), name, value })?;
+        }
+    }
+    let (end, length) = (reader.position(), reader.length());
+    let torn = match reader.tail()? {
+        Tail::Clean => 0,
+        Tail::Torn(bytes) => bytes,
+    };
+    for (name, from, to) in [("torn", end, end + torn), ("room", end + torn, length)] {
+        let mut at = from;
+        while at < to {
+            let next = (at + PIECE).min(to);
+            let (name, value) = (name.to_owned(), String::new());
+            visit(Field { offset: at, bytes: bytes_of(at, next)?, name, value })?;
+            at = next;
+        }
+    }
+    Ok(())
 }

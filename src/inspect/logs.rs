@@ -1,7 +1,7 @@
-//! What a write-ahead log holds.
+//! The content of a write-ahead log.
 
-use crate::error::{Error, ErrorKind, Result};
-use crate::fingerprint::{Entry, Fingerprint, Record};
+use crate::error::{ErrorKind, Result};
+use crate::fingerprint::{Fingerprint, Record, from_words};
 use crate::format::Parameters;
 use crate::options::Options;
 use crate::version::{check_width, manifest};
@@ -18,17 +18,17 @@ pub struct LogView {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct FrameView<F: Fingerprint = u64> {
-    /// Where it begins in the file.
+    /// Its offset in the file.
     pub offset: u64,
     /// Its bytes, padding included.
     pub bytes: u64,
     /// Its sequence number.
     pub sequence: u64,
-    /// What it says of records, in order: that they are there, or, if the flag is set, that they are not any more.
+    /// Its entries in order: records, and whether each is a tombstone.
     pub operations: Vec<(Record<F>, bool)>,
 }
 
-/// The logs of a store in order, those included whose writes are in segments; or the log at a path.
+/// The logs of a store in order, including those whose writes are in segments; or the log at a path.
 ///
 /// # Errors
 /// `NotFound`, `Io`.
@@ -51,11 +51,11 @@ impl LogView {
         Ok(Self { reader: LogReader::open_file(&*options.env, path.as_ref())? })
     }
 
-    /// Opens a log that [`logs`] listed for a store. Returns none if a writer has removed it since: its writes are in segments
-    /// now, as the manifest says.
+    /// Opens a log that [`logs`] listed for a store; `None` if a writer has removed it since, because its writes are in
+    /// segments now.
     ///
     /// # Errors
-    /// Those of [`LogView::open`]; `NotFound` if the manifest still counts on the log.
+    /// Those of [`LogView::open`]; `NotFound` if the manifest still needs the log.
     pub fn open_listed(path: impl AsRef<Path>, options: &Options) -> Result<Option<Self>> {
         let path = path.as_ref();
         let error = match Self::open(path, options) {
@@ -68,7 +68,7 @@ impl LogView {
         if number < manifest::read(&*options.env, store)?.first_log { Ok(None) } else { Err(error) }
     }
 
-    /// Those of its store.
+    /// The parameters of its store.
     #[must_use]
     pub fn parameters(&self) -> &Parameters {
         &self.reader.header().parameters
@@ -86,24 +86,23 @@ impl LogView {
         self.reader.header().first
     }
 
-    /// The next batch; none behind the last one that holds.
+    /// The next batch; `None` behind the last one that holds.
     ///
     /// # Errors
     /// `InvalidInput` if fingerprints have another width; `Damaged`, `Io`.
     pub fn next_frame<F: Fingerprint>(&mut self) -> Result<Option<FrameView<F>>> {
-        check_width::<F>(self.parameters(), self.reader.path())?;
+        check_width(self.parameters(), self.reader.path(), F::WIDTH)?;
         let offset = self.reader.position();
         let Some((sequence, operations)) = self.reader.next_batch()? else { return Ok(None) };
-        let operations =
-            operations.into_iter().map(|Entry { record, is_tombstone: removed }| (record, removed)).collect();
+        let typed = |Record { fingerprint, id }| Record { fingerprint: from_words(fingerprint), id };
+        let operations = operations.into_iter().map(|entry| (typed(entry.record), entry.is_tombstone)).collect();
         Ok(Some(FrameView { offset, bytes: self.reader.position() - offset, sequence, operations }))
     }
 
-    /// Bytes behind the last frame that holds which a crash has cut short: 0 if all is well. To be asked when there is no further
-    /// frame.
+    /// Number of bytes behind the last frame that holds, which a crash has cut short. For use after the last frame.
     ///
     /// # Errors
-    /// `Damaged` if they were durable once; `Io`.
+    /// `Damaged` if they were durable; `Io`.
     pub fn torn_bytes(&mut self) -> Result<u64> {
         Ok(match self.reader.tail()? {
             Tail::Clean => 0,
@@ -111,7 +110,7 @@ impl LogView {
         })
     }
 
-    /// Where the last frame that was returned ends.
+    /// The end of the last returned frame.
     #[must_use]
     pub fn position(&self) -> u64 {
         self.reader.position()
@@ -124,11 +123,6 @@ pub fn is_log(path: &Path) -> bool {
     wal::is_log(path)
 }
 
-/// The error of a log that `explain` cannot go on in.
-pub(super) fn no_frame(path: &Path, offset: u64) -> Error {
-    Error::damaged("there is no frame that holds").at_path(path).at_offset(offset)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -138,7 +132,7 @@ mod tests {
     use std::sync::Arc;
 
     #[test]
-    fn a_log_that_went_after_it_was_listed_is_no_error() {
+    fn a_log_that_was_removed_after_listing_is_no_error() {
         let (memory, store) = (Memory::default(), Path::new("s"));
         let options = Options::new().with_env(Arc::new(memory.clone()));
         let open = Store::<u64>::create(store, &Parameters::new(3), &options).unwrap();
@@ -146,7 +140,7 @@ mod tests {
         let listed = logs(store, &options).unwrap();
         let [log] = listed.as_slice() else { panic!("{listed:?}") };
         assert!(LogView::open_listed(log, &options).unwrap().is_some());
-        // The manifest still counts on it.
+        // The manifest still needs it.
         let bytes = memory.bytes(log).unwrap();
         memory.remove(log).unwrap();
         assert_eq!(LogView::open_listed(log, &options).unwrap_err().kind(), ErrorKind::NotFound);

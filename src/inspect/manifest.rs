@@ -1,9 +1,10 @@
-//! What a manifest says.
+//! The content of a manifest.
 
 use crate::admin::WrittenBytes;
 use crate::error::Result;
+use crate::fingerprint::IdAssignment;
 use crate::format::Parameters;
-use crate::format::manifest::{IdAssignment, ManifestData, RunEntry, SegmentEntry};
+use crate::format::manifest::{ManifestData, RunEntry, SegmentEntry};
 use crate::options::Options;
 use crate::segment::segment_name;
 use crate::version::{SegmentRole, manifest as file};
@@ -13,39 +14,39 @@ use std::path::Path;
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct ManifestView {
-    /// What was fixed when the store was created.
+    /// The parameters of the store.
     pub parameters: Parameters,
-    /// Who gives records their ids.
+    /// The source of the records' ids.
     pub id_assignment: IdAssignment,
-    /// The next number for a record without an id, without what the logs say.
+    /// The next number for a record without an id, before the writes of the logs.
     pub next_id: u64,
     /// The number of the next segment.
     pub next_segment: u64,
-    /// The number of the first log that may have writes which no segment has.
+    /// The number of the first log that may have writes of no segment.
     pub first_log: u64,
     /// The last sequence number whose writes are in segments.
     pub flushed: u64,
-    /// Bytes that were ever written.
+    /// Bytes written so far.
     pub written: WrittenBytes,
     /// Oldest first.
     pub runs: Vec<RunView>,
 }
 
-/// A run: what came of the writes of some sequence numbers.
+/// A run: the segments of the writes of some sequence numbers.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct RunView {
-    /// The first sequence number whose writes are in it.
+    /// The first sequence number.
     pub first: u64,
-    /// The last one.
+    /// The last sequence number.
     pub last: u64,
-    /// How many records more the store has with this run than with the older runs alone, where the manifest says it.
+    /// The number of records that this run adds to those of the older runs, if the manifest has it.
     pub net_records: Option<i64>,
-    /// What its segments hold, and these.
+    /// Its segments and their roles.
     pub segments: Vec<(SegmentRole, SegmentFact)>,
 }
 
-/// What a manifest says of a segment.
+/// The entry of a segment in a manifest.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct SegmentFact {
@@ -53,15 +54,15 @@ pub struct SegmentFact {
     pub name: String,
     /// Bytes of its file.
     pub file_length: u64,
-    /// Its records; of an id index, pairs of an id's hash and a fingerprint's rank.
+    /// Number of records; in an id index, of pairs of an id's hash and a fingerprint's rank.
     pub records: u64,
-    /// Its distinct fingerprints, or hashes.
+    /// Number of distinct fingerprints, or hashes.
     pub fingerprints: u64,
-    /// The checksum that stands for all of it.
+    /// The checksum of its footer, which covers all of it.
     pub footer_checksum: u32,
 }
 
-/// Reads the manifest of the store at a path. Nothing else is opened.
+/// Reads the manifest of the store at a path, and no other file.
 ///
 /// # Errors
 /// `NotFound`, `Damaged`, `Unsupported`, `Io`.

@@ -1,16 +1,19 @@
-//! The raw view of a store's files that `fpdump` shows: sections, blocks, keys, and every byte explained; how what is
-//! in them is distributed, and what it would weigh under other parameters.
+//! The raw view of a store's files that `fpdump` shows. It only reads; using a store does not need it.
 //!
-//! Nothing here changes anything, and nothing here is needed to use a store. Words are those of format-spec/.
+//! * [`SegmentView`] is one segment file: sections, blocks, keys, records ([`open`], [`open_all`]).
+//! * [`LogView`] is one write-ahead log, batch by batch ([`logs`]), and [`ManifestView`] the manifest ([`manifest()`]).
+//! * [`explain()`] visits every byte of a file as a named field. It runs the parsers of [`crate::format`] with a trace.
+//! * [`distributions()`] counts how blocks, codes and neighbours are distributed over the primary tables.
+//! * [`what_if()`] encodes the fingerprints again, in memory, under other parameters, and measures the sizes.
+//!
+//! All but `what_if` run on the caller's thread; `what_if` uses the store's executor. No function takes a lock, so a
+//! writer may remove files meanwhile. Names are those of format-spec/.
 
 mod distributions;
 mod explain;
-mod explain_ids;
-mod explain_log;
 mod logs;
 pub(crate) mod manifest;
 mod segment_view;
-mod traced;
 mod what_if;
 
 pub use crate::codec::BlockKind;
@@ -30,22 +33,21 @@ pub use segment_view::{BlockView, Section, SegmentView};
 use std::path::Path;
 use std::sync::Arc;
 
-/// Opens those segments of a store that hold records, oldest first, or a single segment file.
+/// Opens the segments of a store that have records, oldest first, or a single segment file.
 ///
 /// # Errors
 /// `NotFound`, `Damaged`, `Unsupported`, `Io`.
 pub fn open(path: impl AsRef<Path>, options: &Options) -> Result<Vec<SegmentView>> {
     let path = path.as_ref();
     if options.env.list(path).is_ok() {
-        let runs = open_runs(path, &options.clone().with_filters(Filters::Off), &[])?.1;
-        let segments = runs.iter().filter_map(|run| run.records.clone());
-        return Ok(segments.map(|segment| SegmentView { segment, executor: Arc::clone(&options.executor) }).collect());
+        let all = open_all(path, options)?.into_iter();
+        return Ok(all.filter(|(role, _)| *role == SegmentRole::Records).map(|(_, segment)| segment).collect());
     }
     let segment = Arc::new(Segment::open(&*options.env, path, options.read_mode)?);
     Ok(vec![SegmentView { segment, executor: Arc::clone(&options.executor) }])
 }
 
-/// Opens all segments of a store, oldest run first, with what each is for.
+/// Opens all segments of a store with their roles, oldest run first.
 ///
 /// # Errors
 /// Those of [`open`].

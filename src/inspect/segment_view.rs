@@ -1,4 +1,4 @@
-//! One segment file, looked at from outside.
+//! The raw view of one segment file.
 
 use crate::admin::Statistics;
 use crate::bits::low_mask;
@@ -27,13 +27,13 @@ pub struct SegmentView {
 pub struct Section {
     /// Its name in format-spec/.
     pub name: String,
-    /// Where it begins.
+    /// Its offset in the file.
     pub offset: u64,
-    /// Its bytes.
+    /// Its length in bytes.
     pub length: u64,
 }
 
-/// What is known of a block.
+/// A block of a table.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct BlockView {
@@ -41,18 +41,18 @@ pub struct BlockView {
     pub number: usize,
     /// The page that holds it.
     pub page: u64,
-    /// Where it begins in the file.
+    /// Its offset in the file.
     pub offset: u64,
-    /// Its bytes.
+    /// Its length in bytes.
     pub length: usize,
-    /// How its keys are written.
+    /// The encoding of its keys.
     pub kind: BlockKind,
     /// Number of keys before it in the table.
     pub rank: u64,
     /// Number of its keys.
     pub count: usize,
-    /// Its keys in ascending order, as they are stored; the last one is the block key, which stands in the index. None
-    /// where they are rows ([`SegmentView::fingerprints`]).
+    /// Its keys in ascending order, as they are stored; the last one is the block key, which is in the index. Empty if
+    /// they are rows ([`SegmentView::fingerprints`]).
     pub keys: Vec<u64>,
 }
 
@@ -69,7 +69,7 @@ impl SegmentView {
         self.segment.file().length()
     }
 
-    /// What was fixed when the store was created.
+    /// The parameters of the segment.
     #[must_use]
     pub fn parameters(&self) -> &Parameters {
         &self.segment.footer().parameters
@@ -120,7 +120,7 @@ impl SegmentView {
         Ok((0..table.index().len()).map(move |number| view(table, number, &mut scratch)))
     }
 
-    /// Decodes every block of a table and keeps nothing but the XOR of the last keys of all: what decoding alone costs.
+    /// Decodes every block of a table and returns the XOR of their last keys: for measuring decoding alone.
     ///
     /// # Errors
     /// `InvalidInput` if there is no such table; `Damaged`, `Io`.
@@ -136,12 +136,11 @@ impl SegmentView {
     /// # Errors
     /// `InvalidInput` if the fingerprints have another width.
     pub fn records<F: Fingerprint>(&self) -> Result<impl Iterator<Item = Result<Record<F>>> + '_> {
-        check_width::<F>(self.parameters(), self.path())?;
+        check_width(self.parameters(), self.path(), F::WIDTH)?;
         Ok(SegmentRecords::new(Arc::clone(&self.segment)))
     }
 
-    /// The fingerprints of the keys of a block, in the order of the keys; narrower ones as the lower bits of a wide
-    /// number.
+    /// The fingerprints of the keys of a block, in the order of the keys, in the lower bits of wide numbers.
     ///
     /// # Errors
     /// `InvalidInput` if there is no such table or block; `Damaged`, `Io`.
@@ -175,18 +174,18 @@ impl SegmentView {
         })
     }
 
-    /// What the keys of every table are.
+    /// The form of every table.
     #[must_use]
     pub fn forms(&self) -> Vec<TableForm> {
         self.segment.tables().iter().map(Table::form).collect()
     }
 
-    /// The ids of a fingerprint in ascending order; none if it is not stored.
+    /// The ids of a fingerprint in ascending order; empty if it is not stored.
     ///
     /// # Errors
     /// `InvalidInput` if fingerprints have another width; `Damaged`, `Io`.
     pub fn get<F: Fingerprint>(&self, fingerprint: F) -> Result<Vec<Id>> {
-        check_width::<F>(self.parameters(), self.path())?;
+        check_width(self.parameters(), self.path(), F::WIDTH)?;
         let mut ids = Vec::new();
         if let Some(rank) = self.segment.rank_of(fingerprint, &mut Scratch::default())? {
             self.segment.ids().ids_of(rank, &mut IdScratch::default(), |id| ids.push(id))?;

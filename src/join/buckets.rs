@@ -1,4 +1,4 @@
-//! Bringing fingerprints into memory, bucket by bucket.
+//! Loading fingerprints into memory, bucket by bucket.
 
 use super::hash::Groups;
 use super::mask;
@@ -9,31 +9,30 @@ use crate::extsort::{Dealer, cut, deal};
 use crate::fingerprint::Fingerprint;
 use std::ops::Range;
 
-/// Which fingerprints of the sources a pass is about: those in one group of each of these divisions.
+/// The fingerprints of a pass: those in one group of each of these divisions.
 #[derive(Clone, Debug)]
 pub(super) struct Path<F> {
     groups: Vec<(Groups<F>, usize)>,
-    /// How many times fingerprints were divided before.
+    /// Number of divisions so far.
     depth: usize,
 }
 
 impl<F: Fingerprint> Path<F> {
-    /// All of them.
+    /// All fingerprints.
     pub(super) fn all() -> Self {
         Self { groups: Vec::new(), depth: 0 }
     }
 
-    /// Those of one group more.
+    /// Those that are also in another group.
     pub(super) fn and(&self, groups: Groups<F>, number: usize) -> Self {
         Self { groups: self.groups.iter().copied().chain([(groups, number)]).collect(), depth: self.depth + 1 }
     }
 
-    /// The same, of sources that have no others.
+    /// The same for sources that have no other fingerprints.
     pub(super) fn alone(&self) -> Self {
         Self { groups: Vec::new(), ..*self }
     }
 
-    /// Number of divisions.
     pub(super) fn depth(&self) -> usize {
         self.depth
     }
@@ -44,11 +43,11 @@ impl<F: Fingerprint> Path<F> {
     }
 }
 
-/// How many fingerprints of a source each group gets.
+/// The number of fingerprints of a source in each group.
 #[derive(Debug, Default)]
 pub(crate) struct Counts {
-    /// By share, by group.
-    shares: Vec<Vec<usize>>,
+    /// By part of the source, then by group.
+    parts: Vec<Vec<usize>>,
 }
 
 impl Counts {
@@ -58,7 +57,7 @@ impl Counts {
         path: &Path<F>,
         groups: Groups<F>,
     ) -> Result<Self> {
-        let shares = source.each_part(|visit| {
+        let parts = source.each_part(|visit| {
             let mut counts = vec![0; groups.count()];
             visit(&mut |fingerprints| {
                 for &fingerprint in fingerprints.iter().filter(|one| path.has(**one)) {
@@ -69,16 +68,16 @@ impl Counts {
             })?;
             Ok(counts)
         })?;
-        Ok(Self { shares })
+        Ok(Self { parts })
     }
 
     /// Fingerprints of a group.
     pub(super) fn of(&self, group: usize) -> usize {
-        self.shares.iter().filter_map(|counts| counts.get(group)).sum()
+        self.parts.iter().filter_map(|counts| counts.get(group)).sum()
     }
 }
 
-/// Puts the fingerprints of some groups in memory, and returns each group. `memory` is used again.
+/// Loads the fingerprints of some groups and returns each group. Reuses `memory`.
 pub(super) fn load<'a, F: Fingerprint>(
     source: &FingerprintSource<'_, F>,
     path: &Path<F>,
@@ -90,18 +89,18 @@ pub(super) fn load<'a, F: Fingerprint>(
     let lengths = || range.clone().map(|group| counts.of(group));
     let length = lengths().sum();
     if memory.as_ref().is_none_or(|memory| memory.as_slice().len() < length) {
-        // Give back what is there first.
+        // Frees the old memory first.
         *memory = None;
         *memory = Some(Array::new(length).ok_or_else(no_memory)?);
     }
     let memory = memory.as_mut().and_then(|memory| memory.as_mut_slice().get_mut(..length)).unwrap_or_default();
     let counts: Vec<&[usize]> =
-        counts.shares.iter().map(|counts| counts.get(range.clone()).unwrap_or_default()).collect();
+        counts.parts.iter().map(|counts| counts.get(range.clone()).unwrap_or_default()).collect();
     source.with_parts(deal(memory, &counts), |slots, visit| {
         let mut dealer = Dealer::new(slots);
         visit(&mut |fingerprints| {
             for &fingerprint in fingerprints.iter().filter(|one| path.has(**one)) {
-                // Of groups before the range, the number becomes one that there is not.
+                // For groups before the range, the number becomes one that does not exist.
                 dealer.enter(groups.of(fingerprint).wrapping_sub(range.start), fingerprint);
             }
         })?;

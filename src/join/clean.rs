@@ -1,72 +1,68 @@
-//! A state as segments alone, none of which hides anything of another: what joins go through again and again.
+//! A state as segments alone, without tombstones: a join reads them several times.
 
 use crate::error::Result;
 use crate::extsort::Workspace;
-use crate::fingerprint::Fingerprint;
+use crate::fingerprint::{Fingerprint, Record};
 use crate::join::job::JobContext;
 use crate::segment::{Building, Segment, SegmentFile, chunks, write_segment};
-use crate::version::{ReadView, Snapshot, StoreContext};
+use crate::version::{NewestEntries, ReadView, Snapshot, StoreContext};
 use std::sync::{Arc, OnceLock};
 
-/// A state that is made clean when somebody needs it.
+/// A state, and its clean segments once they were made.
 #[derive(Clone, Debug)]
-pub(crate) struct CleanSegments<F: Fingerprint> {
-    common: Arc<StoreContext>,
-    state: ReadView<F>,
-    /// Its segments, once somebody has asked for them.
+pub(crate) struct CleanSegments {
+    context: Arc<StoreContext>,
+    state: ReadView,
     segments: Arc<OnceLock<Vec<Arc<Segment>>>>,
 }
 
-impl<F: Fingerprint> CleanSegments<F> {
-    pub(crate) fn new(snapshot: &Snapshot<F>) -> Self {
-        let (common, state) = (Arc::clone(snapshot.common()), snapshot.state().clone());
-        Self { common, state, segments: Arc::default() }
+impl CleanSegments {
+    pub(crate) fn new<F: Fingerprint>(snapshot: &Snapshot<F>) -> Self {
+        let (context, state) = (Arc::clone(snapshot.context()), snapshot.state().clone());
+        Self { context, state, segments: Arc::default() }
     }
 
-    /// The segments; always the same ones.
+    /// The segments, made by the first call.
     ///
     /// # Errors
-    /// Those of making them.
-    pub(crate) fn segments(&self, job: &JobContext) -> Result<&[Arc<Segment>]> {
+    /// `Damaged` or `Io` from reading; `Io` from temporary files.
+    pub(crate) fn segments<F: Fingerprint>(&self, job: &JobContext) -> Result<&[Arc<Segment>]> {
         if self.segments.get().is_none() {
-            // Who waits for it may be all threads of the current pool.
+            // Not under a lock of the cell: all threads of the current pool might wait for it.
             let workspace = job.workspace(job.memory / 2);
-            let made = job.executor.run(|| segments(&self.common, &self.state, &workspace))?;
-            // Somebody else may have been faster, with the same ones.
+            let made = job.executor.run(|| segments::<F>(&self.context, &self.state, &workspace))?;
+            // Another thread may have been faster; its segments stay.
             let _ = self.segments.set(made);
         }
         Ok(self.ready())
     }
 
-    /// The segments, if somebody has asked for them before.
+    /// The segments, once they were made.
     pub(crate) fn ready(&self) -> &[Arc<Segment>] {
         self.segments.get().map_or(&[], Vec::as_slice)
     }
 }
 
-/// The segments of a state. Where nothing was removed they are its own, and one more in a temporary file for what is in
-/// memtables; otherwise all is merged to one in a temporary file. It has no name, and vanishes with the last who reads it.
-///
-/// # Errors
-/// `Damaged` or `Io` from reading; `Io` from temporary files.
+/// The segments of a state. Without tombstones: its own, and one more for its memtables. With tombstones: a single one
+/// of all records. A new segment is in a temporary file without a name, which vanishes with its last reader.
 fn segments<F: Fingerprint>(
-    common: &StoreContext,
-    state: &ReadView<F>,
+    context: &StoreContext,
+    state: &ReadView,
     workspace: &Workspace,
 ) -> Result<Vec<Arc<Segment>>> {
     let mut segments = Vec::new();
-    let records: Box<dyn Iterator<Item = _>> = if state.has_tombstones() {
+    let records: Box<dyn Iterator<Item = Result<Record<F>>>> = if state.has_tombstones() {
         Box::new(state.merge().live())
     } else {
         segments.clone_from(&state.view.segments);
         if state.visible() == 0 && state.view.memtables.len() < 2 {
             return Ok(segments);
         }
-        let mut merge = crate::version::NewestEntries::default();
+        let mut merge = NewestEntries::default();
         state.memtables().rev().for_each(|(memtable, visible)| merge.add_entries(memtable.entries(visible)));
         Box::new(merge.live())
     };
-    let parameters = common.parameters.clone().with_id_index(false);
+    let parameters = context.parameters.clone().with_id_index(false);
     let building = Building::new(&workspace.env, &workspace.directory, None, &parameters, workspace);
     let built = write_segment::<F>(building, chunks(records, workspace.memory_of_chunks()))?;
     if let Some((path, file)) = built.and_then(|built| Some((built.path, built.unnamed?))) {

@@ -1,56 +1,35 @@
 //! From pairs of fingerprints to pairs of records.
 
-use crate::error::Result;
 use crate::fingerprint::{Fingerprint, Id};
 use crate::join::job::Progress;
-use crate::join::ordered::{Output, ordered};
+use crate::join::ordered::{Output, Step};
 use crate::join::pair::{Pair, RecordPairs};
-use crate::join::pairs::Pairs;
-use crate::join::results::{Results, Ticket};
-use crate::join::sink::Sink;
-use crate::join::stop::Step;
-use crate::join::taker::{MakeTaker, Taker};
+use crate::join::taker::{Results, Taker, Ticket};
 use crate::segment::Segment;
-use crate::version::{IdLookup, Pieces, RecordIter, Share};
+use crate::version::{IdLookup, Pieces};
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
-/// Ids of each fingerprint that are paired at once, where they are short; long ones are fewer.
+/// Short ids of each fingerprint that are paired at once.
 const IDS: usize = 64;
-/// Text ids are long from so many bytes on.
+/// Bytes from which on a text id is long.
 const LONG: usize = 256;
 /// Long ids that are paired at once.
 const LONG_IDS: usize = 8;
-/// Fingerprints of which a thread gathers those with several records.
-const SHARE: u64 = 1 << 16;
 
-/// Pairs the records of fingerprints.
+/// Makes pairs of records of pairs of fingerprints.
 pub(crate) struct Expander<'a, F, T, A> {
     left: IdLookup<'a, F>,
-    /// None: both are of the left one.
+    /// `None`: both fingerprints of a pair are on the left.
     right: Option<IdLookup<'a, F>>,
     gathered: T,
-    empty: bool,
-    /// What an expander is made with.
-    how: How<'a, T, A>,
+    is_empty: bool,
+    add: &'a A,
+    results: &'a Results<T>,
+    /// Whether the pairs of two fingerprints come in the order of the ids.
+    in_order: bool,
+    progress: &'a Progress,
 }
-
-/// What is done with pairs of records.
-pub(crate) struct How<'a, T, A> {
-    pub(crate) add: &'a A,
-    pub(crate) results: &'a Results<T>,
-    /// Whether those of two fingerprints come by their ids.
-    pub(crate) in_order: bool,
-    pub(crate) progress: &'a Progress,
-}
-
-impl<T, A> Clone for How<'_, T, A> {
-    fn clone(&self) -> Self {
-        *self
-    }
-}
-
-impl<T, A> Copy for How<'_, T, A> {}
 
 impl<'a, F, T, A> Expander<'a, F, T, A>
 where
@@ -58,9 +37,16 @@ where
     T: Default + Send,
     A: Fn(&mut T, RecordPairs<'_, F>) -> ControlFlow<()>,
 {
-    pub(crate) fn new(left: &'a [Arc<Segment>], right: Option<&'a [Arc<Segment>]>, how: How<'a, T, A>) -> Self {
+    pub(crate) fn new(
+        left: &'a [Arc<Segment>],
+        right: Option<&'a [Arc<Segment>]>,
+        add: &'a A,
+        results: &'a Results<T>,
+        in_order: bool,
+        progress: &'a Progress,
+    ) -> Self {
         let (left, right) = (IdLookup::new(left), right.map(IdLookup::new));
-        Self { left, right, gathered: T::default(), empty: true, how }
+        Self { left, right, gathered: T::default(), is_empty: true, add, results, in_order, progress }
     }
 
     /// All pairs of records of two fingerprints.
@@ -76,15 +62,15 @@ where
         }
     }
 
-    /// Pairs of fingerprints that have too many records for memory: the ids of the second are read again for each piece of those of the
-    /// first or, if they are to come in order, for each one of them.
+    /// Pairs of the records of fingerprints with too many records for memory. Reads the ids of the second fingerprint
+    /// again for each piece of those of the first or, if pairs come in order, for each single one.
     fn pieces(&mut self, pair: Pair<F>, output: &Output<Ticket>) -> Step {
         let left = self.left.segments();
         let right = self.right.as_ref().map_or(left, IdLookup::segments);
         let same = self.right.is_none() && pair.a == pair.b;
         let mut pieces = Pieces::new(left, pair.a)?;
         while let Some(piece) = pieces.next_piece()? {
-            for ones in piece.chunks(if self.how.in_order { 1 } else { piece.len() }) {
+            for ones in piece.chunks(if self.in_order { 1 } else { piece.len() }) {
                 let mut others = Pieces::new(right, pair.b)?;
                 while let Some(others) = others.next_piece()? {
                     if !same {
@@ -101,7 +87,7 @@ where
         Ok(())
     }
 
-    /// Every two of some ids of one fingerprint.
+    /// Each two of the ids of one fingerprint.
     fn triangle(&mut self, pair: Pair<F>, ids: &[Id], output: &Output<Ticket>) -> Step {
         if let [Id::Count(count)] = ids {
             let several = if *count > 1 { ids } else { &[] };
@@ -115,14 +101,14 @@ where
         Ok(())
     }
 
-    /// Each of some ids with each of some others.
+    /// Each of the ids `a` with each of `b`.
     fn product(&mut self, pair: Pair<F>, a: &[Id], b: &[Id], output: &Output<Ticket>) -> Step {
         let at_once_b = at_once(b);
-        let at_once_a = if self.how.in_order && b.len() > at_once_b { 1 } else { at_once(a) };
+        let at_once_a = if self.in_order && b.len() > at_once_b { 1 } else { at_once(a) };
         for a in a.chunks(at_once_a) {
             for b in b.chunks(at_once_b) {
-                self.empty = false;
-                if (self.how.add)(&mut self.gathered, RecordPairs { pair, a, b }).is_break() {
+                self.is_empty = false;
+                if (self.add)(&mut self.gathered, RecordPairs { pair, a, b }).is_break() {
                     self.flush(output)?;
                 }
             }
@@ -147,35 +133,11 @@ where
     }
 
     fn flush(&mut self, output: &Output<Ticket>) -> Step {
-        if self.empty {
+        if self.is_empty {
             return Ok(());
         }
-        self.empty = true;
-        self.how.progress.check()?;
-        output.send(self.how.results.put(std::mem::take(&mut self.gathered)))
-    }
-}
-
-impl<F: Fingerprint> Pairs<F> {
-    /// Hands each fingerprint that has several records to takers, as a pair with itself.
-    pub(crate) fn visit_repeated(&self, taker: MakeTaker<'_, F>, sink: &mut Sink<'_>) -> Result<ControlFlow<()>> {
-        let shares = Share::of_size(self.left.ready(), SHARE)?;
-        let work = |taker: &mut Box<dyn Taker<F> + '_>, share: Share, output: &Output<Ticket>| {
-            self.job.progress.check()?;
-            let mut last = None;
-            let mut repeated = None;
-            for record in RecordIter::<F>::of_share(self.left.ready(), share)? {
-                let record = record?;
-                let counted = matches!(record.id, Id::Count(count) if count > 1);
-                let again = last == Some(record.fingerprint) && repeated != last;
-                if counted || again {
-                    taker.take(&[(record.fingerprint, record.fingerprint)], output)?;
-                    repeated = Some(record.fingerprint);
-                }
-                last = Some(record.fingerprint);
-            }
-            taker.flush(output)
-        };
-        ordered(&*self.job.executor.crew()?, shares, taker, work, sink)
+        self.is_empty = true;
+        self.progress.check()?;
+        output.send(self.results.put(std::mem::take(&mut self.gathered)))
     }
 }

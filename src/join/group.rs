@@ -1,49 +1,49 @@
-//! Joining what is in memory, on one thread.
+//! Joining fingerprints in memory, on one thread.
 //!
-//! Fingerprints of a [`Node`] are put in groups that agree in the bits of a child; the few of a group are compared with
-//! each other, a large group is a node that is divided further. Two buffers are enough however deep that goes: groups
-//! are made in the other buffer, and below them the two change places.
+//! The fingerprints of a [`Node`] are put in groups that agree in the bits of a child. The fingerprints of a small
+//! group are compared with each other; a large group is a node that is divided further. Two buffers suffice for any
+//! depth: groups are made in the other buffer, and one level down the two change places.
 
 use super::hash::Groups;
 use super::mask;
 use super::node::Node;
-use super::sides::{Range, Sides};
-use super::stop::Step;
+use super::ordered::Step;
+use super::sides::{Sides, total};
 use crate::codec::{REACH, near_across, near_pairs};
 use crate::fingerprint::Fingerprint;
 use crate::plan::join::cheapest;
 use std::cmp::Ordering;
+use std::ops::Range;
 
-/// Groups of so many are compared at once; larger ones may be divided.
+/// Groups up to this size are compared at once; larger ones may be divided.
 const SMALL: usize = 48;
-/// Fingerprints that fit a core's cache, with what is made of them.
+/// Fingerprints that fit a core's cache with their buffers.
 const CACHED: usize = 16384;
-/// Fingerprints that are looked at to see which bits vary.
+/// Fingerprints that are sampled for the bits that vary.
 const SAMPLED: usize = 256;
-/// Fingerprints that are compared between two looks at what was found.
+/// Fingerprints that are compared before the found pairs are handed on.
 const CHUNK: usize = 4096;
 
-/// Takes pairs that were found; of one side the smaller fingerprint first, of two the left one.
+/// Takes pairs: of one side the smaller fingerprint first, of two the left one.
 pub(super) type Take<'a, F> = &'a mut dyn FnMut(&[(F, F)]) -> Step;
 
-/// Joins groups; its buffers are used again.
+/// Joins groups, with buffers for reuse.
 #[derive(Debug)]
 pub(super) struct Joiner<F> {
     k: u32,
-    /// Whether both fingerprints of a pair are of the same side; the smaller one comes first then.
+    /// Whether both fingerprints of a pair are of the same side.
     within: bool,
     found: Vec<(F, F)>,
-    /// Where groups end, on each side.
+    /// The ends of the groups of each side.
     ends: [Vec<u32>; 2],
 }
 
 impl<F: Fingerprint> Joiner<F> {
-    /// For pairs within distance `k`, within one side or between two.
     pub(super) fn new(k: u32, within: bool) -> Self {
         Self { k, within, found: Vec::new(), ends: Default::default() }
     }
 
-    /// As [`Joiner::join`], for more than fit a core's cache: these came together by `groups`, which are made finer first.
+    /// As [`Joiner::join`], for a group of `groups` that may exceed a core's cache: makes finer groups first.
     pub(super) fn join_group(
         &mut self,
         node: &Node<F>,
@@ -58,14 +58,15 @@ impl<F: Fingerprint> Joiner<F> {
         all.into_iter().try_for_each(|group| self.join(node, sides.group(group), take))
     }
 
-    /// Hands on the pairs of the node among these fingerprints, which agree in its bits or came together by chance.
+    /// Hands on the pairs of the node among these fingerprints, which agree in its bits or have the same hash by
+    /// chance.
     pub(super) fn join(&mut self, node: &Node<F>, mut sides: Sides<'_, F>, take: Take<'_, F>) -> Step {
         if sides.len() <= SMALL {
             let right = sides.right.as_ref().map(|right| &*right.fingerprints);
             return self.compare(node, sides.left.fingerprints, right, take);
         }
         let size = sides.size();
-        // A bit that varies only elsewhere is chosen for no part; where a few tell nothing, all are looked at.
+        // A bit that does not vary in the sample is in no part. A sample with too few varying bits is extended to all.
         let mut varying = sides.varying(SAMPLED);
         if mask::size(mask::without(varying, node.equal)) <= self.k {
             varying = sides.varying(usize::MAX);
@@ -87,17 +88,17 @@ impl<F: Fingerprint> Joiner<F> {
     /// Makes the groups of a node and joins each.
     fn divide(&mut self, node: &Node<F>, sides: &mut Sides<'_, F>, take: Take<'_, F>) -> Step {
         let groups = Groups::new(node.equal, sides.len().ilog2());
-        // Most groups are tiny, and where one ends cannot be foreseen. So neighbours are compared whether or not they are
-        // in the same group; only groups of more than that sees are gone through by themselves.
+        // Most groups are tiny, and a branch at the end of each would be mispredicted. So neighbours are compared even
+        // across groups; only groups beyond that reach are compared by themselves.
         let seen = if sides.right.is_some() { 1 } else { REACH + 1 };
         let mut longer = Vec::new();
         sides.deal(groups, &mut self.ends, seen, &mut longer);
-        let large = |group: &&[Range; 2]| group.iter().map(Range::len).sum::<usize>() > SMALL;
+        let large = |group: &&[Range<usize>; 2]| total(group) > SMALL;
         if sides.right.is_none() {
             let mut from = 0;
             for [group, _] in longer.iter().filter(large) {
-                self.neighbours(node, sides, from..group.start(), take)?;
-                from = group.end();
+                self.neighbours(node, sides, from..group.start, take)?;
+                from = group.end;
             }
             self.neighbours(node, sides, from..sides.len(), take)?;
         }
@@ -109,9 +110,9 @@ impl<F: Fingerprint> Joiner<F> {
         }
         self.hand_on(node, take)?;
         let mut divided = false;
-        for &group in longer.iter().filter(large) {
+        for group in longer.iter().filter(large) {
             divided = true;
-            self.join(node, sides.group(group), take)?;
+            self.join(node, sides.group(group.clone()), take)?;
         }
         if divided {
             sides.restore();
@@ -120,13 +121,7 @@ impl<F: Fingerprint> Joiner<F> {
     }
 
     /// The pairs of neighbours in the left buffer.
-    fn neighbours(
-        &mut self,
-        node: &Node<F>,
-        sides: &Sides<'_, F>,
-        range: std::ops::Range<usize>,
-        take: Take<'_, F>,
-    ) -> Step {
+    fn neighbours(&mut self, node: &Node<F>, sides: &Sides<'_, F>, range: Range<usize>, take: Take<'_, F>) -> Step {
         let all = sides.left.buffer.get(range).unwrap_or_default();
         for from in (0..all.len()).step_by(CHUNK) {
             let chunk = all.get(from..all.len().min(from + CHUNK + REACH)).unwrap_or_default();
@@ -137,10 +132,11 @@ impl<F: Fingerprint> Joiner<F> {
     }
 
     /// The pairs of a small group in the buffers that are no neighbours.
-    fn small(&mut self, sides: &Sides<'_, F>, [left, right]: &[Range; 2]) {
-        let mut rest = left.of(sides.left.buffer);
+    fn small(&mut self, sides: &Sides<'_, F>, [left, right]: &[Range<usize>; 2]) {
+        let mut rest = sides.left.buffer.get(left.clone()).unwrap_or_default();
         if let Some(side) = &sides.right {
-            near_across(rest, right.of(side.buffer), self.k, &mut self.found);
+            let right = side.buffer.get(right.clone()).unwrap_or_default();
+            near_across(rest, right, self.k, &mut self.found);
             return;
         }
         while let Some((one, others)) = rest.split_first() {
@@ -149,7 +145,7 @@ impl<F: Fingerprint> Joiner<F> {
         }
     }
 
-    /// Hands on the pairs of the node between two groups of fingerprints, or within one.
+    /// Hands on the pairs of the node between two lists of fingerprints, or within one.
     pub(super) fn compare(&mut self, node: &Node<F>, left: &[F], right: Option<&[F]>, take: Take<'_, F>) -> Step {
         let mut rest = left;
         while let Some((one, others)) = rest.split_first() {
@@ -164,7 +160,7 @@ impl<F: Fingerprint> Joiner<F> {
         self.hand_on(node, take)
     }
 
-    /// Hands on those found that belong to the node.
+    /// Hands on the found pairs that belong to the node.
     fn hand_on(&mut self, node: &Node<F>, take: Take<'_, F>) -> Step {
         self.found.retain(|&(a, b)| node.has(a, b));
         if self.within {

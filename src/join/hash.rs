@@ -1,8 +1,7 @@
-//! In which group a fingerprint comes.
+//! Groups of fingerprints that agree in some bits.
 //!
-//! Groups are numbered by a hash of the bits in which they agree, so that there are as many as the fingerprints want,
-//! however many bits that are. Fingerprints that do not agree may meet in a group; what they would match is checked
-//! ([`super::node::Node::has`]).
+//! A hash of these bits numbers the groups, so the number of groups does not depend on the number of bits. Fingerprints
+//! that do not agree may share a group; [`super::node::Node::has`] rejects their pairs.
 
 use super::mask;
 use crate::fingerprint::Fingerprint;
@@ -11,17 +10,16 @@ use crate::fingerprint::Fingerprint;
 /// algorithm for the closest-pair problem", 1997) takes the upper bits of the sum of products.
 const FACTORS: [u64; 4] = [0x9e37_79b9_7f4a_7c15, 0xbf58_476d_1ce4_e5b9, 0x94d0_49bb_1331_11eb, 0xd6e8_feb8_6659_fd93];
 
-/// The most bits of a hash that are used.
+/// Maximum number of bits of a hash.
 const MOST_BITS: u32 = 32;
 
 /// Numbers groups by some bits.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Groups<F> {
-    /// The bits.
     mask: F,
     /// 64 less the number of bits of the hash.
     shift: u32,
-    /// The bits of the hash that make a group's number.
+    /// The bits of the hash that number a group.
     number: usize,
 }
 
@@ -32,19 +30,18 @@ impl<F: Fingerprint> Groups<F> {
         Self { mask, shift: 64 - bits, number: (1 << bits) - 1 }
     }
 
-    /// Divides each of these groups in two to the power of `bits`, or fewer; none if that is one.
+    /// Divides each group into 2 to the power of `bits` groups, or fewer; `None` if that is one.
     pub(super) fn finer(self, bits: u32) -> Option<Self> {
         let all = 64 - self.shift;
         let bits = bits.min(mask::size(self.mask).min(MOST_BITS).saturating_sub(all));
         (bits > 0).then_some(Self { shift: self.shift - bits, number: (1 << bits) - 1, ..self })
     }
 
-    /// How many there are.
     pub(crate) fn count(&self) -> usize {
         self.number + 1
     }
 
-    /// The number of a fingerprint's group.
+    /// The number of the group of a fingerprint.
     #[inline]
     pub(crate) fn of(&self, fingerprint: F) -> usize {
         let product =

@@ -1,4 +1,4 @@
-//! Pairs one after another: found by threads in the background, which wait when they are too far ahead.
+//! Iterators over pairs: a background thread finds them, and waits when it is too far ahead.
 
 use crate::error::Result;
 use crate::executor::spawn;
@@ -18,11 +18,27 @@ const CHUNK: usize = 1024;
 #[derive(Debug)]
 pub struct PairIter<F: Fingerprint = u64>(Background<Pair<F>>);
 
-impl<F: Fingerprint> PairIter<F> {
-    pub(crate) fn new(pairs: Pairs<F>) -> Result<Self> {
-        let progress = pairs.progress();
-        let find = move |sender: &SyncSender<_>| pairs.visit_distinct(<[_]>::to_vec, |chunk| Ok(send(sender, chunk)));
-        Background::start(progress, find).map(Self)
+/// Iterates over pairs of records. Ends after the first error.
+#[derive(Debug)]
+pub struct RecordPairIter<F: Fingerprint = u64>(Background<RecordPair<F>>);
+
+impl<F: Fingerprint> Pairs<F> {
+    /// Pairs of distinct fingerprints; between two stores, equal ones are pairs too.
+    ///
+    /// # Errors
+    /// `Io` if no thread can be started; the iterator returns those of reading.
+    pub fn distinct(self) -> Result<PairIter<F>> {
+        let find = |pairs: Self, sender: &_| pairs.visit_distinct(<[_]>::to_vec, |chunk| Ok(send(sender, chunk)));
+        Background::start(self.progress(), move |sender| find(self, sender)).map(PairIter)
+    }
+
+    /// Pairs of records.
+    ///
+    /// # Errors
+    /// As [`Pairs::distinct`].
+    pub fn records(self) -> Result<RecordPairIter<F>> {
+        let find = |pairs: Self, sender: &_| pairs.visit_records(gather, |chunk| Ok(send(sender, chunk)));
+        Background::start(self.progress(), move |sender| find(self, sender)).map(RecordPairIter)
     }
 }
 
@@ -34,15 +50,11 @@ impl<F: Fingerprint> Iterator for PairIter<F> {
     }
 }
 
-/// Iterates over pairs of records. Ends after the first error.
-#[derive(Debug)]
-pub struct RecordPairIter<F: Fingerprint = u64>(Background<RecordPair<F>>);
+impl<F: Fingerprint> Iterator for RecordPairIter<F> {
+    type Item = Result<RecordPair<F>>;
 
-impl<F: Fingerprint> RecordPairIter<F> {
-    pub(crate) fn new(pairs: Pairs<F>) -> Result<Self> {
-        let progress = pairs.progress();
-        let find = move |sender: &SyncSender<_>| pairs.visit_records(gather, |chunk| Ok(send(sender, chunk)));
-        Background::start(progress, find).map(Self)
+    fn next(&mut self) -> Option<Self::Item> {
+        self.0.next_item()
     }
 }
 
@@ -54,27 +66,19 @@ fn gather<F: Fingerprint>(chunk: &mut Vec<RecordPair<F>>, found: RecordPairs<'_,
     if chunk.len() < CHUNK { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
 }
 
-impl<F: Fingerprint> Iterator for RecordPairIter<F> {
-    type Item = Result<RecordPair<F>>;
-
-    fn next(&mut self) -> Option<Self::Item> {
-        self.0.next_item()
-    }
-}
-
-/// Hands on a chunk; breaks when nobody wants it.
+/// Sends a chunk; breaks once the iterator was dropped.
 fn send<T>(sender: &SyncSender<Result<Vec<T>>>, chunk: Vec<T>) -> ControlFlow<()> {
     if sender.send(Ok(chunk)).is_ok() { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
 }
 
-/// What a thread finds, chunk by chunk.
+/// The results of a background thread, chunk by chunk.
 #[derive(Debug)]
 struct Background<T> {
     chunk: IntoIter<T>,
-    /// None at the end.
+    /// `None` at the end.
     chunks: Option<Receiver<Result<Vec<T>>>>,
     thread: Option<JoinHandle<()>>,
-    /// Has it end.
+    /// Stops the thread.
     progress: Progress,
 }
 
@@ -86,7 +90,7 @@ impl<T: Send + 'static> Background<T> {
         let (sender, chunks) = sync_channel(4);
         let work = move || {
             if let Err(error) = find(&sender) {
-                // If nobody waits for it, nobody has to know.
+                // Without a receiver, the error is of no interest.
                 let _ = sender.send(Err(error));
             }
         };
@@ -112,7 +116,7 @@ impl<T> Background<T> {
         }
     }
 
-    /// Waits for the thread, which stops soon. A panic there is one here.
+    /// Stops the thread and waits for it. Resumes its panic on this thread.
     fn end(&mut self) {
         self.chunks = None;
         self.progress.stop();

@@ -1,19 +1,20 @@
-//! What long work over a store may use, and how far it is.
+//! The means and the progress of long work over a store.
 
 use crate::env::Env;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::executor::Executor;
 use crate::extsort::Workspace;
 use crate::fingerprint::Fingerprint;
-use crate::join::progress::JoinProgress;
 use crate::version::Snapshot;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::sync::atomic::Ordering::Relaxed;
+use std::sync::atomic::{AtomicBool, AtomicU64};
 
-/// Memory of work that is not told how much it may take, in bytes.
+/// Default memory in bytes.
 const MEMORY: u64 = 1 << 30;
 
-/// Memory, a place for temporary files, and the progress of one piece of work.
+/// Memory, a directory for temporary files, and the progress of one piece of work.
 #[derive(Debug)]
 pub(crate) struct JobContext {
     pub(crate) env: Arc<dyn Env>,
@@ -25,9 +26,8 @@ pub(crate) struct JobContext {
 }
 
 impl JobContext {
-    /// Those of work over a store that is told nothing else.
     pub(crate) fn new<F: Fingerprint>(snapshot: &Snapshot<F>) -> Self {
-        let options = &snapshot.common().options;
+        let options = &snapshot.context().options;
         let temp_dir = options.temp_dir.clone().unwrap_or_else(std::env::temp_dir);
         let (env, executor) = (Arc::clone(&options.env), Arc::clone(&options.executor));
         Self { env, executor, memory: MEMORY, temp_dir, progress: Progress::default() }
@@ -39,14 +39,14 @@ impl JobContext {
         self
     }
 
-    /// For something that sorts within so many bytes.
+    /// A workspace for sorting within so many bytes.
     pub(crate) fn workspace(&self, memory: u64) -> Workspace {
         let (env, executor) = (Arc::clone(&self.env), Arc::clone(&self.executor));
         Workspace { env, executor, directory: self.temp_dir.clone(), memory }
     }
 }
 
-/// For another piece of work, whose progress is its own.
+/// For another piece of work, with a progress of its own.
 impl Clone for JobContext {
     fn clone(&self) -> Self {
         let (env, executor) = (Arc::clone(&self.env), Arc::clone(&self.executor));
@@ -54,24 +54,40 @@ impl Clone for JobContext {
     }
 }
 
-/// How far work is; may be looked at from other threads.
+/// The progress of long work; any thread may ask for it.
 #[derive(Clone, Debug, Default)]
-pub struct Progress(pub(crate) Arc<JoinProgress>);
+pub struct Progress(Arc<Counters>);
+
+#[derive(Debug, Default)]
+struct Counters {
+    done: AtomicU64,
+    total: AtomicU64,
+    stopped: AtomicBool,
+}
 
 impl Progress {
     /// The share of the work that is done, 0 to 1.
     #[must_use]
+    #[expect(clippy::cast_precision_loss, reason = "an estimate")]
     pub fn share(&self) -> f64 {
-        self.0.share()
+        (self.0.done.load(Relaxed) as f64 / self.0.total.load(Relaxed).max(1) as f64).min(1.0)
     }
 
-    /// Has the work end soon, with an error of kind [`crate::ErrorKind::Stopped`].
+    /// Ends the work soon, with an error of kind [`crate::ErrorKind::Stopped`].
     pub fn stop(&self) {
-        self.0.stop();
+        self.0.stopped.store(true, Relaxed);
     }
 
-    /// As long as nobody had it stop.
+    /// An error once the work was stopped.
     pub(crate) fn check(&self) -> Result<()> {
-        self.0.check()
+        if self.0.stopped.load(Relaxed) { Err(Error::stopped()) } else { Ok(()) }
+    }
+
+    pub(crate) fn begin(&self, total: u64) {
+        self.0.total.store(total, Relaxed);
+    }
+
+    pub(crate) fn advance(&self, done: u64) {
+        self.0.done.fetch_add(done, Relaxed);
     }
 }

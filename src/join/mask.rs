@@ -1,4 +1,4 @@
-//! Sets of bits of a fingerprint, written as a fingerprint with those bits set.
+//! Sets of bits of a fingerprint: a fingerprint with these bits set.
 
 use crate::fingerprint::Fingerprint;
 
@@ -23,7 +23,6 @@ pub(super) fn without<F: Fingerprint>(a: F, b: F) -> F {
     F::from_words(|number| a.word(number) & !b.word(number))
 }
 
-/// All bits.
 pub(crate) fn all<F: Fingerprint>() -> F {
     F::from_words(|_| u64::MAX)
 }
@@ -34,12 +33,11 @@ pub(super) fn meet<F: Fingerprint>(a: F, b: F) -> bool {
     and(a, b) != F::default()
 }
 
-/// Number of bits.
 pub(super) fn size<F: Fingerprint>(mask: F) -> u32 {
     mask.distance(F::default())
 }
 
-/// Cuts a set into so many of nearly the same size, from the first bit to the last.
+/// Cuts a set into `parts` of nearly the same size, from the first bit to the last.
 pub(crate) fn split<F: Fingerprint>(mask: F, parts: u32) -> Vec<F> {
     let bits: Vec<u32> = (0..F::WIDTH).filter(|&bit| mask.bits(bit, 1) == 1).collect();
     let place = |part: u32| bits.len() * part as usize / parts.max(1) as usize;
@@ -66,13 +64,5 @@ mod tests {
         assert_eq!(parts.iter().fold(U256::default(), |sum, &part| or(sum, part)), all());
         assert_eq!(parts.iter().map(|&part| size(part)).sum::<u32>(), 256);
         assert_eq!(split(0b1011_0000_u64, 2), [0b1000_0000, 0b0011_0000]);
-    }
-
-    #[test]
-    fn what_varies() {
-        assert_eq!(varying::<u64>([].into_iter()), 0);
-        assert_eq!(varying([0b0110_u64, 0b0111, 0b0010].into_iter()), 0b0101);
-        assert!(meet(0b11_u64, 0b10) && !meet(0b01_u64, 0b10));
-        assert_eq!(without(0b111_u64, 0b010), 0b101);
     }
 }

@@ -1,4 +1,23 @@
+//! All pairs of stored fingerprints, or of their records, within distance k: of one state, or between two.
+//!
+//! Every pair comes once: the smaller fingerprint first, or the left state's. The order is the same for any number of
+//! threads. Memory is bounded for any data: nothing is left out, and quadratic results are streamed.
+//!
+//! * [`Pairs`] is the public interface; [`PairIter`] and [`RecordPairIter`] run it on a thread of their own.
+//! * `clean.rs` first makes a state one of segments alone, without memtables and tombstones.
+//! * [`Join`] (`budget.rs`) divides the memory, and `passes.rs` runs the join: it deals fingerprints to buckets that
+//!   agree in some bits, as many at a time as fit the memory, and each bucket is joined by one thread (`group.rs`). The
+//!   plan is [`crate::plan::join`]; `node.rs` explains why every pair is found once. Where dividing does not pay,
+//!   `tiles.rs` compares all with all.
+//! * The threads hand pairs to a [`Taker`] each: `expand.rs` makes pairs of records, and may gather several before it
+//!   sends a result. Results reach the caller in the order of the tasks (`ordered.rs`); a thread that is too far ahead
+//!   waits. `sorted.rs` sorts pairs first.
+//!
+//! A join runs on a crew of the store's executor, which no other work uses meanwhile; the caller's thread takes the
+//! results. Nothing is written but unnamed temporary files: segments (format-spec/segment.md) and sorted runs.
+
 mod buckets;
+mod budget;
 mod clean;
 mod expand;
 mod group;
@@ -11,32 +30,20 @@ mod ordered;
 mod pair;
 mod pairs;
 mod passes;
-mod progress;
-mod results;
-mod settings;
 mod sides;
-mod sink;
 mod sorted;
 mod source;
-mod stop;
 mod taker;
 mod tiles;
-mod visit;
-mod whole;
 
+pub(crate) use budget::Join;
 pub(crate) use clean::CleanSegments;
 pub(crate) use hash::Groups;
 pub use iter::{PairIter, RecordPairIter};
 pub(crate) use job::JobContext;
 pub use job::Progress;
-pub(crate) use ordered::{Output, ordered};
-pub use pair::Pair;
-pub use pair::RecordPair;
-pub use pair::RecordPairs;
+pub(crate) use ordered::{Output, Step, ordered};
+pub use pair::{Pair, RecordPair, RecordPairs};
 pub use pairs::Pairs;
-pub(crate) use progress::JoinProgress;
-pub(crate) use results::Ticket;
-pub(crate) use settings::Join;
 pub(crate) use source::{visit_stored, visit_wanted};
-pub(crate) use stop::Step;
-pub(crate) use taker::Taker;
+pub(crate) use taker::{Taker, Ticket};

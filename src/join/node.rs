@@ -1,25 +1,23 @@
-//! The tree that a join walks, and the rule by which each pair is emitted once.
+//! The tree of a join, and the rule by which each pair is emitted once.
 //!
-//! At a [`Node`] the fingerprints are together that agree in some bits. What is looked for are their pairs within the
-//! distance that differ in each of the masks `apart`; how many errors they can have among the bits that are `free` is
-//! known. Cut the free bits into more parts than there can be errors: in some part a pair agrees. It belongs to the child
-//! of the *first* part in which it does, so it differs in all parts before. Thus a pair belongs to one child of each node
-//! that it belongs to, and where it belongs is a function of its differing bits and of masks alone: nobody has to
-//! remember which pairs were seen.
+//! A [`Node`] has the fingerprints that agree in some bits. Its pairs are those within the distance that differ in each
+//! of the masks `apart`; the number of errors that they can have in the `free` bits is known. Cut the free bits into
+//! more parts than there can be errors: a pair agrees in some part. It belongs to the child of the *first* such part,
+//! so it differs in all parts before. Thus a pair of a node belongs to one of its children, and the child is a function
+//! of the differing bits and of masks alone. No set of seen pairs is needed.
 
 use super::mask;
 use crate::fingerprint::Fingerprint;
 
-/// A node of the tree.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Node<F> {
-    /// The bits in which its pairs agree. Others may come along, as groups are made by hashing.
+    /// The bits in which its pairs agree. Other pairs may come along, because groups are made by hashing.
     pub(super) equal: F,
-    /// The bits whose parts may be chosen next.
+    /// The bits for the parts of the next level.
     pub(super) free: F,
-    /// The most errors that a pair has in the free bits.
+    /// Maximum number of errors of a pair in the free bits.
     pub(super) errors: u32,
-    /// In each of these masks a pair differs.
+    /// A pair differs in each of these masks.
     apart: Vec<F>,
 }
 
@@ -29,13 +27,13 @@ impl<F: Fingerprint> Node<F> {
         Self { equal: F::default(), free: mask::all(), errors: k, apart: Vec::new() }
     }
 
-    /// The same pairs, with these bits to choose from. They have to be all that vary, less those that are equal.
+    /// The same pairs with other free bits: all that vary and are not equal.
     pub(super) fn anew(&self, free: F, k: u32) -> Self {
         Self { free, errors: k, ..self.clone() }
     }
 
-    /// The nodes to which the pairs belong when so many parts that agree are to be found, the first of them here; only
-    /// those of the free bits that vary are used.
+    /// The children by the first of `levels` parts in which a pair agrees. Only those free bits that vary are cut into
+    /// parts.
     pub(super) fn children(&self, varying: F, levels: u32) -> Vec<Self> {
         let parts = mask::split(mask::and(self.free, varying), self.errors + levels);
         let mut children = Vec::new();
@@ -48,7 +46,7 @@ impl<F: Fingerprint> Node<F> {
         children
     }
 
-    /// Whether a pair that came together here belongs here.
+    /// Whether a pair of fingerprints in this node is one of its pairs.
     #[inline]
     pub(super) fn has(&self, a: F, b: F) -> bool {
         let differing = mask::xor(a, b);
@@ -61,7 +59,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// In how many leaves a pair is, below the node.
+    /// The number of leaves below the node that have a pair.
     fn leaves(node: &Node<u64>, varying: u64, pair: (u64, u64), levels: &[u32]) -> usize {
         let Some((&level, rest)) = levels.split_first() else { return usize::from(node.has(pair.0, pair.1)) };
         let again = node.anew(varying & !node.equal, 3);

@@ -1,11 +1,10 @@
-//! Work on all threads whose results come in the order of the tasks.
+//! Tasks on several threads, with results in the order of the tasks.
 //!
-//! Each task has a queue of its own for what it makes, and the queues are read one after another. A queue is short, and
-//! only so many are open at a time; a thread that is too far ahead waits. So memory is bounded however much a task makes,
-//! and what comes out does not depend on the number of threads.
+//! Each task has a queue for its results, and the queues are read one after another. A queue is short, and only some
+//! are open at a time; a thread that is too far ahead waits. So memory is bounded for any number of results, and their
+//! order does not depend on the number of threads.
 
-use super::stop::{Step, Stop};
-use crate::error::Result;
+use crate::error::{Error, Result};
 use rayon::ThreadPool;
 use std::ops::ControlFlow;
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
@@ -13,15 +12,32 @@ use std::sync::{Mutex, PoisonError};
 
 /// Results of a task that may wait.
 const WAITING: usize = 2;
-/// Tasks a thread may be ahead.
+/// Tasks that a thread may be ahead.
 const AHEAD: usize = 8;
 
-/// Where a task's results go.
+/// Whether the work goes on.
+pub(crate) type Step = std::result::Result<(), Stop>;
+
+/// The reason why work ends early.
+#[derive(Debug)]
+pub(crate) enum Stop {
+    /// The sink wants no more results.
+    Enough,
+    Failed(Error),
+}
+
+impl From<Error> for Stop {
+    fn from(error: Error) -> Self {
+        Self::Failed(error)
+    }
+}
+
+/// The queue of a task's results.
 #[derive(Debug)]
 pub(crate) struct Output<T>(SyncSender<Result<T>>);
 
 impl<T> Output<T> {
-    /// Hands on a result, when there is space for it.
+    /// Sends a result, once there is space for it.
     pub(crate) fn send(&self, result: T) -> Step {
         self.0.send(Ok(result)).map_err(|_| Stop::Enough)
     }
@@ -38,8 +54,9 @@ pub(crate) fn ordered<J: Send, W, T: Send>(
     ordered_by(pool.current_num_threads(), pool, tasks, worker, work, sink)
 }
 
-/// Does tasks on at most so many of the pool's threads, each of which has a `worker` of its own, and calls `sink` on this one
-/// with all that they make, until it breaks. The threads of the pool wait for each other and for `sink`: nobody else should need them.
+/// Runs tasks on up to `threads` threads of the pool, each with a `worker` of its own, and calls `sink` on this thread
+/// with all results, until it breaks. The threads wait for each other and for `sink`, so no other work should need the
+/// pool.
 pub(super) fn ordered_by<J: Send, W, T: Send>(
     threads: usize,
     pool: &ThreadPool,
@@ -69,11 +86,17 @@ pub(super) fn ordered_by<J: Send, W, T: Send>(
             });
         }
         drop(open);
-        drain(opened, sink)
+        // Returning early closes the queues, which ends the threads.
+        for result in opened.into_iter().flatten() {
+            if sink(result?)?.is_break() {
+                return Ok(ControlFlow::Break(()));
+            }
+        }
+        Ok(ControlFlow::Continue(()))
     })
 }
 
-/// The next task, and the queue for its results: opened in the order of the tasks.
+/// The next task and the queue for its results. Queues are opened in the order of the tasks.
 fn next<J, T>(tasks: &Mutex<std::vec::IntoIter<J>>, open: &SyncSender<Receiver<Result<T>>>) -> Option<(J, Output<T>)> {
     let mut tasks = tasks.lock().unwrap_or_else(PoisonError::into_inner);
     let task = tasks.next()?;
@@ -82,25 +105,9 @@ fn next<J, T>(tasks: &Mutex<std::vec::IntoIter<J>>, open: &SyncSender<Receiver<R
     Some((task, Output(sender)))
 }
 
-/// Ends with the queues closed, so that nobody goes on for nothing.
-fn drain<T>(
-    opened: Receiver<Receiver<Result<T>>>,
-    sink: &mut dyn FnMut(T) -> Result<ControlFlow<()>>,
-) -> Result<ControlFlow<()>> {
-    for results in opened {
-        for result in results {
-            if sink(result?)?.is_break() {
-                return Ok(ControlFlow::Break(()));
-            }
-        }
-    }
-    Ok(ControlFlow::Continue(()))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::error::Error;
     use std::sync::atomic::{AtomicUsize, Ordering};
 
     fn run(threads: usize, stop_at: usize) -> (Vec<usize>, Result<ControlFlow<()>>) {
@@ -118,7 +125,7 @@ mod tests {
             Ok(if seen.len() == stop_at { ControlFlow::Break(()) } else { ControlFlow::Continue(()) })
         };
         let result = ordered(&pool, (0..1000).collect(), || &begun, work, &mut sink);
-        // Who is ahead waits.
+        // Threads that are ahead wait.
         assert!(stop_at > 1000 || begun.load(Ordering::Relaxed) < stop_at + 2 * AHEAD * threads);
         (seen, result)
     }

@@ -12,7 +12,7 @@ pub struct Pair<F = u64> {
 }
 
 impl<F: Fingerprint> Pair<F> {
-    /// Number of bits in which they differ.
+    /// Number of bits in which the fingerprints differ.
     #[must_use]
     pub fn distance(&self) -> u32 {
         self.a.distance(self.b)
@@ -22,14 +22,15 @@ impl<F: Fingerprint> Pair<F> {
 /// Two records near each other.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct RecordPair<F = u64> {
-    /// The one with the smaller fingerprint or, of equal ones, the smaller id; between two stores, the first one's.
+    /// The one with the smaller fingerprint, or the smaller id of equal fingerprints; between two stores, the first
+    /// one's.
     pub a: Record<F>,
     /// The other one.
     pub b: Record<F>,
 }
 
 impl<F: Fingerprint> RecordPair<F> {
-    /// Number of bits in which their fingerprints differ.
+    /// Number of bits in which the fingerprints differ.
     #[must_use]
     pub fn distance(&self) -> u32 {
         self.a.fingerprint.distance(self.b.fingerprint)
@@ -41,8 +42,8 @@ impl<F: Fingerprint> RecordPair<F> {
 pub struct RecordPairs<'a, F = u64> {
     /// The fingerprints.
     pub pair: Pair<F>,
-    /// Ids of records with the first one.
+    /// Ids of records with the first fingerprint.
     pub a: &'a [Id],
-    /// Ids of records with the second one.
+    /// Ids of records with the second fingerprint.
     pub b: &'a [Id],
 }

@@ -1,33 +1,31 @@
-//! All pairs of near records of a store, or between two.
+//! All pairs of near records of a state, or between two.
 
-use crate::db::check_hashers;
 use crate::error::Result;
-use crate::fingerprint::Fingerprint;
+use crate::fingerprint::{Fingerprint, Id};
+use crate::format::Parameters;
+use crate::join::budget::Join;
 use crate::join::clean::CleanSegments;
+use crate::join::expand::Expander;
 use crate::join::job::{JobContext, Progress};
-use crate::join::ordered::Output;
-use crate::join::pair::Pair;
-use crate::join::results::{Results, Ticket};
-use crate::join::settings::Join;
-use crate::join::sink::Sink;
-use crate::join::stop::Step;
-use crate::join::taker::{MakeTaker, Taker};
+use crate::join::ordered::{Output, ordered};
+use crate::join::pair::{Pair, RecordPairs};
+use crate::join::taker::{MakeTaker, PairChunks, Results, Sink, Taker, Ticket};
 use crate::query::check_distance;
-use crate::version::Snapshot;
+use crate::version::{RecordIter, Share, Snapshot};
 use std::marker::PhantomData;
+use std::ops::ControlFlow;
 use std::path::Path;
-use std::sync::Arc;
 
-/// Less than this is taken as so much.
+/// Smallest memory in bytes.
 const LEAST_MEMORY: u64 = 1 << 20;
-/// Pairs that are handed on together: so few that what is made of them is small too.
-pub(crate) const CHUNK: usize = 2048;
+/// Fingerprints of which a thread gathers those with several records.
+const SHARE: u64 = 1 << 16;
 
-/// A join that can be carried out: all pairs within a distance.
+/// A join: all pairs within a distance.
 ///
-/// Every pair comes once, in an order that is always the same for the same stores, however many threads there are.
-/// Results come while the work goes on; nobody has to hold them all. Where there are no ids, each pair of fingerprints
-/// comes once with their counts, and a fingerprint that was counted several times with itself.
+/// Every pair comes once, in an order that depends only on the stores, not on the number of threads. Results come while
+/// the work goes on. Without ids, each pair of fingerprints comes once with their counts, and so does a fingerprint
+/// that was counted several times, with itself.
 ///
 /// ```
 /// use fpstore::{Options, Parameters, Records, Store};
@@ -44,8 +42,8 @@ pub(crate) const CHUNK: usize = 2048;
 /// ```
 #[derive(Clone, Debug)]
 pub struct Pairs<F: Fingerprint = u64> {
-    pub(crate) left: CleanSegments<F>,
-    pub(crate) right: Option<CleanSegments<F>>,
+    pub(crate) left: CleanSegments,
+    pub(crate) right: Option<CleanSegments>,
     k: u32,
     pub(crate) job: JobContext,
     pub(crate) sorted: bool,
@@ -55,9 +53,9 @@ pub struct Pairs<F: Fingerprint = u64> {
 impl<F: Fingerprint> Pairs<F> {
     /// The pairs of the records of a snapshot, or between two.
     pub(crate) fn new(one: &Snapshot<F>, other: Option<&Snapshot<F>>, k: u32) -> Result<Self> {
-        check_distance::<F>(k)?;
+        check_distance(k, F::WIDTH)?;
         if let Some(other) = other {
-            check_hashers("fingerprints", other.parameters().hasher(), one.parameters().hasher())?;
+            Parameters::check_hashers("fingerprints", other.parameters().hasher(), one.parameters().hasher())?;
         }
         Ok(Self {
             left: CleanSegments::new(one),
@@ -69,73 +67,108 @@ impl<F: Fingerprint> Pairs<F> {
         })
     }
 
-    /// Takes about so many bytes of memory, 1 GiB unless it is told, beside the block indexes of the stores. Less than 1 MiB
-    /// counts as so much.
+    /// Takes about so many bytes of memory, at least 1 MiB, beside the block indexes of the stores. The default is 1
+    /// GiB.
     #[must_use]
     pub fn with_memory(mut self, bytes: u64) -> Self {
         self.job.memory = bytes.max(LEAST_MEMORY);
         self
     }
 
-    /// Makes temporary files in this directory; without it, in that of the store's options or else of the system. They have no
-    /// names and vanish with the process. Only sorting needs them.
+    /// Makes temporary files in this directory. The default is that of the store's options, or else of the system. The
+    /// files have no names and vanish with the process.
     #[must_use]
     pub fn with_temp_dir(mut self, directory: &Path) -> Self {
         self.job = self.job.in_directory(directory);
         self
     }
 
-    /// Returns pairs sorted by their fingerprints, then ids. The first one comes when all were found.
+    /// Returns pairs sorted by their fingerprints, then ids. The first one comes after all were found.
     #[must_use]
     pub fn sorted(mut self) -> Self {
         self.sorted = true;
         self
     }
 
-    /// How far the join is.
+    /// The progress of the join.
     #[must_use]
     pub fn progress(&self) -> Progress {
         self.job.progress.clone()
     }
 
-    pub(crate) fn run(&self, taker: MakeTaker<'_, F>, sink: &mut Sink<'_>) -> Result<()> {
-        let progress = Arc::clone(&self.job.progress.0);
-        let right = self.right.as_ref().map(CleanSegments::ready);
-        let join = Join::new(self.left.ready(), right, self.k, self.job.memory, progress, &self.job.executor);
-        join.run(taker, sink).map(drop)
+    /// Calls `sink` with all pairs of distinct fingerprints, some at a time and in order, after `map` has made a result
+    /// of them on the threads that find them. Ends when `sink` breaks.
+    ///
+    /// # Errors
+    /// `Damaged` or `Io` from reading, or from temporary files; those of `sink`.
+    pub fn visit_distinct<T: Send>(
+        &self,
+        map: impl Fn(&[Pair<F>]) -> T + Sync,
+        sink: impl FnMut(T) -> Result<ControlFlow<()>>,
+    ) -> Result<()> {
+        self.prepare()?;
+        let results = Results::new();
+        let taker = || -> Box<dyn Taker<F> + '_> { Box::new(PairChunks::new(&map, &results)) };
+        let mut sink = results.taken_by(sink);
+        if self.sorted { self.visit_sorted(false, &taker, &mut sink) } else { self.run(&taker, &mut sink) }
     }
-}
 
-/// Gathers pairs and makes something of many at a time.
-pub(crate) struct PairChunks<'a, F, T, M> {
-    pairs: Vec<Pair<F>>,
-    map: &'a M,
-    results: &'a Results<T>,
-}
-
-impl<'a, F, T, M> PairChunks<'a, F, T, M> {
-    pub(crate) fn new(map: &'a M, results: &'a Results<T>) -> Self {
-        Self { pairs: Vec::new(), map, results }
-    }
-}
-
-impl<F: Fingerprint, T: Send, M: Fn(&[Pair<F>]) -> T> Taker<F> for PairChunks<'_, F, T, M> {
-    fn take(&mut self, pairs: &[(F, F)], output: &Output<Ticket>) -> Step {
-        for chunk in pairs.chunks(CHUNK) {
-            self.pairs.extend(chunk.iter().map(|&(a, b)| Pair { a, b }));
-            if self.pairs.len() >= CHUNK {
-                self.flush(output)?;
-            }
+    /// Calls `sink` with the gathered results of all pairs of records, in order, until it breaks. `add` is called on
+    /// the threads that find the pairs, and breaks when a result is large enough to be handed on.
+    ///
+    /// # Errors
+    /// As [`Pairs::visit_distinct`].
+    pub fn visit_records<T: Default + Send>(
+        &self,
+        add: impl Fn(&mut T, RecordPairs<'_, F>) -> ControlFlow<()> + Sync,
+        sink: impl FnMut(T) -> Result<ControlFlow<()>>,
+    ) -> Result<()> {
+        self.prepare()?;
+        let results = Results::new();
+        let (left, right) = (self.left.ready(), self.right.as_ref().map(CleanSegments::ready));
+        let expander = || Expander::new(left, right, &add, &results, self.sorted, &self.job.progress);
+        let taker = || -> Box<dyn Taker<F> + '_> { Box::new(expander()) };
+        let mut sink = results.taken_by(sink);
+        if self.sorted {
+            return self.visit_sorted(true, &taker, &mut sink);
         }
-        Ok(())
-    }
-
-    fn flush(&mut self, output: &Output<Ticket>) -> Step {
-        if self.pairs.is_empty() {
+        if self.right.is_none() && self.visit_repeated(&taker, &mut sink)?.is_break() {
             return Ok(());
         }
-        let made = (self.map)(&self.pairs);
-        self.pairs.clear();
-        output.send(self.results.put(made))
+        self.run(&taker, &mut sink)
+    }
+
+    /// Makes the segments of both sides.
+    fn prepare(&self) -> Result<()> {
+        self.left.segments::<F>(&self.job)?;
+        self.right.as_ref().map_or(Ok(()), |right| right.segments::<F>(&self.job).map(|_| ()))
+    }
+
+    pub(crate) fn run(&self, taker: MakeTaker<'_, F>, sink: &mut Sink<'_>) -> Result<()> {
+        let right = self.right.as_ref().map(CleanSegments::ready);
+        let JobContext { memory, progress, executor, .. } = &self.job;
+        Join::new(self.left.ready(), right, self.k, *memory, progress, executor).run(taker, sink).map(drop)
+    }
+
+    /// Hands each fingerprint that has several records to takers, as a pair with itself.
+    pub(crate) fn visit_repeated(&self, taker: MakeTaker<'_, F>, sink: &mut Sink<'_>) -> Result<ControlFlow<()>> {
+        let shares = Share::of_size(self.left.ready(), SHARE)?;
+        let work = |taker: &mut Box<dyn Taker<F> + '_>, share: Share, output: &Output<Ticket>| {
+            self.job.progress.check()?;
+            let mut last = None;
+            let mut repeated = None;
+            for record in RecordIter::<F>::of_share(self.left.ready(), share)? {
+                let record = record?;
+                let counted = matches!(record.id, Id::Count(count) if count > 1);
+                let again = last == Some(record.fingerprint) && repeated != last;
+                if counted || again {
+                    taker.take(&[(record.fingerprint, record.fingerprint)], output)?;
+                    repeated = Some(record.fingerprint);
+                }
+                last = Some(record.fingerprint);
+            }
+            taker.flush(output)
+        };
+        ordered(&*self.job.executor.crew()?, shares, taker, work, sink)
     }
 }

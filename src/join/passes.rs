@@ -1,8 +1,8 @@
-//! Joining what is stored, within memory, on all threads.
+//! Joining stored fingerprints within the memory, on all threads.
 //!
-//! The root's children are taken one after another: fingerprints are dealt to some thousand buckets that agree in the
-//! child's bits, as many buckets at a time as there is memory for, and each bucket is joined by one thread. A bucket that
-//! is too large for the memory of a thread is itself divided in this way.
+//! For each child of the root, fingerprints are dealt to some thousand buckets that agree in the child's bits, as many
+//! buckets at a time as fit the memory, and each bucket is joined by one thread. A bucket that exceeds the memory of a
+//! thread is itself divided in this way.
 
 use super::buckets::{Counts, Path, load, varying};
 use super::group::Joiner;
@@ -11,41 +11,57 @@ use super::mask;
 use super::node::Node;
 use super::ordered::{Output, ordered_by};
 use super::sides::{Side, Sides};
-use super::sink::Sink;
 use super::source::FingerprintSource;
 use crate::env::Array;
 use crate::error::Result;
 use crate::fingerprint::Fingerprint;
-use crate::join::results::Ticket;
-use crate::join::settings::Join;
-use crate::join::taker::{MakeTaker, Taker};
+use crate::join::budget::Join;
+use crate::join::taker::{MakeTaker, Sink, Taker, Ticket};
 use crate::plan::join::{JoinSize, cheapest};
 use rayon::ThreadPool;
 use std::ops::{ControlFlow, Range};
 
-/// Fingerprints of a bucket, so that it is joined in a core's cache.
+/// Fingerprints of a bucket, which fit a core's cache.
 const BUCKET: u64 = 8192;
-/// The most buckets, as a power of two: dealing to more is slow...
+/// Maximum number of buckets, as a power of two: dealing to more is slow.
 const MOST_BUCKET_BITS: u32 = 11;
-/// ... but where memory is small there have to be more.
+/// The same where the memory requires more buckets.
 const MOST_BITS: u32 = 18;
 /// Buckets are joined together until they have so many fingerprints.
 const TASK: usize = 8192;
 
-/// What all passes of one join share.
+impl<F: Fingerprint> Join<'_, F> {
+    /// Hands all pairs to takers on the threads of a crew, and their results to `sink` on this thread, in order, until
+    /// it breaks.
+    ///
+    /// # Errors
+    /// Those of reading the segments, of takers and of `sink`.
+    pub(crate) fn run(&self, taker: MakeTaker<'_, F>, sink: &mut Sink<'_>) -> Result<ControlFlow<()>> {
+        let pool = self.executor.crew()?;
+        let sides = 1 + u64::from(self.right.is_some());
+        let source =
+            |segments: &[_], only| pool.install(|| FingerprintSource::new(segments, only, self.kept() / sides));
+        let left = source(self.left, None)?;
+        let right = self.right.map(|right| source(right, self.only)).transpose()?;
+        let memory = Default::default();
+        Passes { join: self, pool: &pool, left, right, memory, taker, sink }.run()
+    }
+}
+
+/// The state of a join's passes.
 pub(super) struct Passes<'a, 's, 't, F> {
     pub(super) join: &'a Join<'a, F>,
     pub(super) pool: &'a ThreadPool,
     pub(super) left: FingerprintSource<'a, F>,
     pub(super) right: Option<FingerprintSource<'a, F>>,
-    /// What is in memory of each side.
+    /// The buckets of each side in memory.
     pub(super) memory: [Option<Array<F>>; 2],
-    /// Makes what takes the pairs, one a thread and pass.
+    /// Makes a taker for each thread and pass.
     pub(super) taker: MakeTaker<'t, F>,
     pub(super) sink: &'a mut Sink<'s>,
 }
 
-/// Fingerprints on each side; none on the right: pairs within the left are looked for.
+/// Number of fingerprints on the left, and on the right of a join between two states.
 type Sizes = (u64, Option<u64>);
 
 impl<'a, 't, F: Fingerprint> Passes<'a, '_, 't, F> {
@@ -56,11 +72,11 @@ impl<'a, 't, F: Fingerprint> Passes<'a, '_, 't, F> {
             sample.append(&mut right.sample()?);
         }
         let sizes = (self.left.at_most(), self.right.as_ref().map(FingerprintSource::at_most));
-        // A bit that varies, but not in the sample, is chosen for no part; parts without it do as well.
+        // A bit that varies, but not in the sample, is in no part; the parts without it serve as well.
         self.node(&Node::root(self.join.k), &Path::all(), sizes, mask::varying(sample.into_iter()))
     }
 
-    /// All pairs of a node among the fingerprints of a path, about so many on each side.
+    /// All pairs of a node among the fingerprints of a path, about `sizes`.
     fn node(&mut self, node: &Node<F>, path: &Path<F>, sizes: Sizes, varying: F) -> Result<ControlFlow<()>> {
         let items = sizes.0 + sizes.1.unwrap_or(0);
         let size = JoinSize::new(sizes.0, sizes.1, F::WIDTH);
@@ -85,10 +101,10 @@ impl<'a, 't, F: Fingerprint> Passes<'a, '_, 't, F> {
         Ok(ControlFlow::Continue(()))
     }
 
-    /// Two to the power of this is the number of buckets for so many fingerprints.
+    /// The number of buckets for so many fingerprints, as a power of two.
     fn bucket_bits(&self, items: u64) -> u32 {
         let bits = |size: u64| (items / size.max(1)).checked_ilog2().map_or(0, |bits| bits + 1);
-        // Twice as many as would do if all were of the same size.
+        // Twice as many as buckets of equal size would need.
         bits(BUCKET).min(MOST_BUCKET_BITS).max(bits(self.join.most_in_bucket() as u64 / 2).min(MOST_BITS))
     }
 
@@ -100,7 +116,7 @@ impl<'a, 't, F: Fingerprint> Passes<'a, '_, 't, F> {
         let both = |bucket: usize| left.of(bucket) + right.of(bucket);
         let mut from = 0;
         while from < groups.count() {
-            // As many as there is memory for.
+            // As many as fit the memory.
             let (mut to, mut sum) = (from, 0);
             while to < groups.count()
                 && both(to) <= self.join.most_in_bucket()
@@ -123,20 +139,20 @@ impl<'a, 't, F: Fingerprint> Passes<'a, '_, 't, F> {
         Ok(ControlFlow::Continue(()))
     }
 
-    /// How many fingerprints each side has in each bucket.
+    /// The number of fingerprints of each side in each bucket.
     pub(super) fn counts(&self, path: &Path<F>, groups: Groups<F>) -> Result<[Counts; 2]> {
         let count = |source: &FingerprintSource<'_, F>| self.pool.install(|| Counts::new(source, path, groups));
         Ok([count(&self.left)?, self.right.as_ref().map_or_else(|| Ok(Counts::default()), count)?])
     }
 
-    /// Joins one bucket that is too large for one thread's memory.
+    /// Joins a bucket that is too large for the memory of a thread.
     fn bucket(&mut self, node: &Node<F>, path: &Path<F>, sizes: Sizes) -> Result<ControlFlow<()>> {
         let sources: Vec<&FingerprintSource<'_, F>> = std::iter::once(&self.left).chain(&self.right).collect();
         let varying = self.pool.install(|| varying(&sources, path))?;
         let node = node.anew(mask::without(varying, node.equal), self.join.k);
         let items = sizes.0 + sizes.1.unwrap_or(0);
         let flow = if items <= self.join.most_kept() {
-            // From now on only these are gone through.
+            // Below this node, only these fingerprints are read.
             let kept = |source: &FingerprintSource<'a, F>| {
                 self.pool.install(|| FingerprintSource::kept(source, |one| path.has(one)))
             };
@@ -154,7 +170,7 @@ impl<'a, 't, F: Fingerprint> Passes<'a, '_, 't, F> {
         Ok(flow)
     }
 
-    /// Brings some buckets into memory and joins them.
+    /// Loads some buckets and joins them.
     fn load(
         &mut self,
         node: &Node<F>,
@@ -194,13 +210,13 @@ impl<'a, 't, F: Fingerprint> Passes<'a, '_, 't, F> {
     }
 }
 
-/// What a thread has: buffers for the groups of each side, and who takes pairs.
+/// The state of a thread, with a buffer for the groups of each side.
 type Worker<'t, F> = (Joiner<F>, [Vec<F>; 2], Box<dyn Taker<F> + 't>);
 
 /// Some buckets: the fingerprints of each side.
 type Task<'a, F> = Vec<(&'a mut [F], Option<&'a mut [F]>)>;
 
-/// Puts buckets together until they are worth a task.
+/// Combines buckets until they are worth a task.
 fn tasks<'a, F>(lefts: Vec<&'a mut [F]>, rights: Option<Vec<&'a mut [F]>>) -> Vec<Task<'a, F>> {
     let mut rights = rights.map(Vec::into_iter);
     let (mut tasks, mut task, mut size) = (Vec::new(), Vec::new(), 0);
@@ -217,7 +233,7 @@ fn tasks<'a, F>(lefts: Vec<&'a mut [F]>, rights: Option<Vec<&'a mut [F]>>) -> Ve
     tasks
 }
 
-/// A bucket with a buffer that is used again.
+/// A bucket with a buffer for reuse.
 fn side<'a, F: Fingerprint>(fingerprints: &'a mut [F], buffer: &'a mut Vec<F>) -> Side<'a, F> {
     if buffer.len() < fingerprints.len() {
         buffer.resize(fingerprints.len(), F::default());

@@ -1,51 +1,26 @@
-//! The fingerprints of a group in memory, on one side or on two.
+//! The fingerprints of a group in memory, of one side or two.
 
 use super::hash::Groups;
 use super::mask;
 use crate::fingerprint::Fingerprint;
 use crate::plan::join::JoinSize;
+use std::ops::Range;
 
-/// Fingerprints, and a buffer for as many. What is in the buffer is of no account; the order of the fingerprints neither.
+/// Fingerprints in any order, and a buffer for as many with any content.
 #[derive(Debug)]
 pub(super) struct Side<'a, F> {
     pub(super) fingerprints: &'a mut [F],
     pub(super) buffer: &'a mut [F],
 }
 
-/// Where a group lies in the buffer.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Range {
-    start: u32,
-    end: u32,
-}
-
-impl Range {
-    pub(super) fn start(&self) -> usize {
-        self.start as usize
-    }
-
-    pub(super) fn end(&self) -> usize {
-        self.end as usize
-    }
-
-    pub(super) fn len(&self) -> usize {
-        self.end() - self.start()
-    }
-
-    pub(super) fn of<F>(self, buffer: &[F]) -> &[F] {
-        buffer.get(self.start()..self.end()).unwrap_or_default()
-    }
-}
-
 impl<F: Fingerprint> Side<'_, F> {
-    /// A group in the buffer; it becomes the fingerprints.
-    fn group(&mut self, range: Range) -> Side<'_, F> {
-        let range = range.start()..range.end();
+    /// A group in the buffer as the fingerprints of another side.
+    fn group(&mut self, range: Range<usize>) -> Side<'_, F> {
         let fingerprints = self.buffer.get_mut(range.clone()).unwrap_or_default();
         Side { fingerprints, buffer: self.fingerprints.get_mut(range).unwrap_or_default() }
     }
 
-    /// Sets `starts` to where each group starts in the buffer.
+    /// Sets `starts` to the number of fingerprints of each group.
     fn count(&self, groups: Groups<F>, starts: &mut Vec<u32>) {
         starts.clear();
         starts.resize(groups.count(), 0);
@@ -56,7 +31,7 @@ impl<F: Fingerprint> Side<'_, F> {
         }
     }
 
-    /// Puts the fingerprints in the buffer, group by group. `starts` become ends.
+    /// Copies the fingerprints to the buffer, group by group. `starts` become ends.
     fn deal(&mut self, groups: Groups<F>, starts: &mut [u32]) {
         for &fingerprint in &*self.fingerprints {
             if let Some(place) = starts.get_mut(groups.of(fingerprint)) {
@@ -69,14 +44,19 @@ impl<F: Fingerprint> Side<'_, F> {
     }
 }
 
-/// The group of so many fingerprints that starts at `end`; the count becomes its start.
-fn behind(end: &mut u32, count: &mut u32) -> Range {
+/// The range of the group that starts at `end` and has `count` fingerprints; the count becomes its start.
+fn following(end: &mut u32, count: &mut u32) -> Range<usize> {
     let start = *end;
     *end += std::mem::replace(count, start);
-    Range { start, end: *end }
+    start as usize..*end as usize
 }
 
-/// One side, pairs within which are looked for, or two, between which they are.
+/// Number of fingerprints of a group.
+pub(super) fn total(ranges: &[Range<usize>; 2]) -> usize {
+    ranges.iter().map(Range::len).sum()
+}
+
+/// One side, for the pairs within it, or two, for the pairs between them.
 #[derive(Debug)]
 pub(super) struct Sides<'a, F> {
     pub(super) left: Side<'a, F>,
@@ -94,21 +74,21 @@ impl<F: Fingerprint> Sides<'_, F> {
         JoinSize::new(self.left.fingerprints.len() as u64, right, F::WIDTH)
     }
 
-    /// The bits that vary among so many.
+    /// The bits that vary among about `count` fingerprints of each side.
     pub(super) fn varying(&self, count: usize) -> F {
         let sides = std::iter::once(&self.left).chain(&self.right);
         let sample = sides.flat_map(|side| side.fingerprints.iter().step_by((side.fingerprints.len() / count).max(1)));
         mask::varying(sample.copied())
     }
 
-    /// Puts the fingerprints in the buffers, group by group, and appends where those groups are that have more than so
-    /// many, and something on each side. `starts` is for use again.
+    /// Copies the fingerprints to the buffers, group by group. Appends the ranges of the groups of more than
+    /// `more_than` fingerprints that have some on each side. `starts` is a buffer for reuse.
     pub(super) fn deal(
         &mut self,
         groups: Groups<F>,
         starts: &mut [Vec<u32>; 2],
         more_than: usize,
-        longer: &mut Vec<[Range; 2]>,
+        longer: &mut Vec<[Range<usize>; 2]>,
     ) {
         let [starts, right_starts] = starts;
         self.left.count(groups, starts);
@@ -116,9 +96,9 @@ impl<F: Fingerprint> Sides<'_, F> {
         match &mut self.right {
             None => {
                 for count in &mut *starts {
-                    let range = behind(&mut end, count);
+                    let range = following(&mut end, count);
                     if range.len() > more_than {
-                        longer.push([range, Range::default()]);
+                        longer.push([range, 0..0]);
                     }
                 }
             }
@@ -126,9 +106,8 @@ impl<F: Fingerprint> Sides<'_, F> {
                 right.count(groups, right_starts);
                 let mut right_end = 0;
                 for (count, right_count) in starts.iter_mut().zip(&mut *right_starts) {
-                    let ranges = [behind(&mut end, count), behind(&mut right_end, right_count)];
-                    let lengths = ranges.map(|range| range.len());
-                    if !lengths.contains(&0) && lengths.iter().sum::<usize>() > more_than {
+                    let ranges = [following(&mut end, count), following(&mut right_end, right_count)];
+                    if ranges.iter().all(|range| !range.is_empty()) && total(&ranges) > more_than {
                         longer.push(ranges);
                     }
                 }
@@ -138,13 +117,13 @@ impl<F: Fingerprint> Sides<'_, F> {
         self.left.deal(groups, starts);
     }
 
-    /// A group in the buffers; it becomes the fingerprints.
-    pub(super) fn group(&mut self, [left, right]: [Range; 2]) -> Sides<'_, F> {
+    /// A group in the buffers as the fingerprints of other sides.
+    pub(super) fn group(&mut self, [left, right]: [Range<usize>; 2]) -> Sides<'_, F> {
         let left = self.left.group(left);
         Sides { left, right: self.right.as_mut().map(|side| side.group(right)) }
     }
 
-    /// Fetches the fingerprints back, after groups of them have used their place.
+    /// Copies the fingerprints back, after groups of them have used their place as a buffer.
     pub(super) fn restore(&mut self) {
         for side in std::iter::once(&mut self.left).chain(&mut self.right) {
             side.fingerprints.copy_from_slice(side.buffer);

@@ -1,23 +1,23 @@
-//! Pairs in the order of their fingerprints: sorted, beyond memory where they are many, before the first is returned.
+//! Pairs in the order of their fingerprints: all are sorted, on disk if they exceed the memory, before the first is
+//! returned.
 
 use crate::error::Result;
 use crate::extsort::Sorter;
 use crate::fingerprint::Fingerprint;
 use crate::join::ordered::{Output, ordered};
 use crate::join::pair::Pair;
-use crate::join::pairs::{CHUNK, PairChunks, Pairs};
-use crate::join::results::{Results, Ticket};
-use crate::join::sink::Sink;
-use crate::join::taker::{MakeTaker, Taker};
+use crate::join::pairs::Pairs;
+use crate::join::taker::{CHUNK, MakeTaker, PairChunks, Results, Sink, Taker, Ticket};
 use std::ops::ControlFlow;
 
 impl<F: Fingerprint> Pairs<F> {
-    /// Hands all pairs to takers in order; with those of equal fingerprints within one store, if they are wanted.
+    /// Hands all pairs to takers in order; if `repeated` is set, including pairs of equal fingerprints within one
+    /// store.
     pub(crate) fn visit_sorted(&self, repeated: bool, taker: MakeTaker<'_, F>, sink: &mut Sink<'_>) -> Result<()> {
         let half = self.job.memory / 2;
         let mut sorter = Sorter::new(&self.job.workspace(half), half);
         let both = |pairs: &[Pair<F>]| pairs.iter().map(|pair| (pair.a, pair.b)).collect::<Vec<_>>();
-        let gathered = Results::default();
+        let gathered = Results::new();
         let gather = || -> Box<dyn Taker<F> + '_> { Box::new(PairChunks::new(&both, &gathered)) };
         let mut take = gathered.taken_by(|chunk: Vec<(F, F)>| sorter.extend(&chunk).map(ControlFlow::Continue));
         if repeated && self.right.is_none() {

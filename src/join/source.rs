@@ -1,4 +1,4 @@
-//! The distinct fingerprints of some segments, in order, as often as wanted.
+//! The distinct fingerprints of some segments, in order, any number of times.
 
 use crate::bitset::Bitset;
 use crate::env::Array;
@@ -10,35 +10,35 @@ use rayon::prelude::*;
 use std::ops::Range;
 use std::sync::Arc;
 
-/// Fingerprints that are handed on together where several segments are merged.
+/// Fingerprints that are passed on together where several segments are merged.
 const CHUNK: usize = 4096;
-/// Blocks that are looked at to see which bits vary.
+/// Blocks that are sampled for the bits that vary.
 const SAMPLED: usize = 64;
 
-/// Fingerprints of a store. They are kept in memory where there is room for them; else they are decoded anew whenever they are
-/// visited: that takes a nanosecond or two each, less than to sort or to write them.
+/// Fingerprints of segments. They are kept in memory if it has space; otherwise each visit decodes them again, which
+/// takes a nanosecond or two each, less than sorting or writing them.
 #[derive(Debug)]
 pub(super) struct FingerprintSource<'a, F> {
     segments: Vec<Arc<Segment>>,
-    /// The numbers of those that are wanted, if not all are.
+    /// The numbers of the fingerprints to visit; `None`: all.
     only: Option<&'a Bitset>,
-    /// What one thread visits at a time.
+    /// Each part is visited by one thread.
     parts: Vec<LoadedPart<F>>,
-    /// Number of fingerprints, or somewhat more: one of several segments counts several times.
+    /// Number of fingerprints, or somewhat more: one that several segments have counts several times.
     at_most: u64,
 }
 
-/// Some of the fingerprints of a source.
+/// A part of the fingerprints of a source.
 #[derive(Debug)]
 enum LoadedPart<F> {
     Stored(Share),
-    /// So many in memory.
+    /// In memory, so many.
     Kept(Array<F>, usize),
 }
 
 impl<'a, F: Fingerprint> FingerprintSource<'a, F> {
-    /// All fingerprints of these segments, or only those with these numbers, kept in memory if that takes no more than so many
-    /// bytes. Threads of the current pool take a part or two each.
+    /// All fingerprints of these segments, or those with the numbers `only`, kept if they fit `memory` bytes. Has about
+    /// two parts for each thread of the current pool.
     pub(super) fn new(segments: &[Arc<Segment>], only: Option<&'a Bitset>, memory: u64) -> Result<Self> {
         let shares = Share::cut(segments, 2 * rayon::current_num_threads())?;
         let at_most = only.map_or_else(|| fingerprints_of(segments), Bitset::count);
@@ -51,7 +51,7 @@ impl<'a, F: Fingerprint> FingerprintSource<'a, F> {
             let keep = |share: Share| {
                 let mut kept = Array::new(share.at_most(segments)?).ok_or_else(no_memory)?;
                 let mut count = 0;
-                visit_stored(segments, share, None, &mut |fingerprints| {
+                visit_stored(segments, share, &mut |fingerprints| {
                     kept.as_mut_slice().iter_mut().skip(count).zip(fingerprints).for_each(|(slot, one)| *slot = *one);
                     count += fingerprints.len();
                 })?;
@@ -62,7 +62,7 @@ impl<'a, F: Fingerprint> FingerprintSource<'a, F> {
         Ok(Self { segments: segments.to_vec(), only, parts, at_most })
     }
 
-    /// Those of another source that are wanted, in memory.
+    /// The fingerprints of another source that are `wanted`, kept in memory.
     pub(super) fn kept(all: &Self, wanted: impl Fn(F) -> bool + Sync) -> Result<Self> {
         let each = |visit: &dyn Fn(Visit<'_, F>) -> Result<()>, take: &mut dyn FnMut(F)| {
             visit(&mut |fingerprints| fingerprints.iter().copied().filter(|&one| wanted(one)).for_each(&mut *take))
@@ -79,12 +79,11 @@ impl<'a, F: Fingerprint> FingerprintSource<'a, F> {
         Ok(Self { segments: Vec::new(), only: None, at_most: parts.iter().map(count).sum(), parts })
     }
 
-    /// The number of fingerprints, or somewhat more.
     pub(super) fn at_most(&self) -> u64 {
         self.at_most
     }
 
-    /// Some fingerprints from all over.
+    /// A sample of all fingerprints.
     pub(super) fn sample(&self) -> Result<Vec<F>> {
         let mut sample = Vec::new();
         let (mut scratch, mut block) = (Scratch::default(), Vec::new());
@@ -99,8 +98,8 @@ impl<'a, F: Fingerprint> FingerprintSource<'a, F> {
         Ok(sample)
     }
 
-    /// Something for each part, in order: `make` is given what visits its fingerprints, some at a time. On all threads of the
-    /// current pool.
+    /// The results of `make` for each part, in order, on the threads of the current pool. `make` gets a function that
+    /// visits the fingerprints of the part, some at a time.
     pub(super) fn each_part<T: Send>(
         &self,
         make: impl Fn(&dyn Fn(Visit<'_, F>) -> Result<()>) -> Result<T> + Sync,
@@ -108,7 +107,7 @@ impl<'a, F: Fingerprint> FingerprintSource<'a, F> {
         self.with_parts(vec![(); self.parts.len()], |(), visit| make(visit))
     }
 
-    /// The same, where each part is given something.
+    /// As [`FingerprintSource::each_part`]; `make` also gets an element of `given`.
     pub(super) fn with_parts<I: Send, T: Send>(
         &self,
         given: Vec<I>,
@@ -121,7 +120,13 @@ impl<'a, F: Fingerprint> FingerprintSource<'a, F> {
                     kept.as_slice().get(..*count).unwrap_or_default().chunks(CHUNK).for_each(visit);
                     Ok(())
                 }
-                LoadedPart::Stored(share) => visit_stored(&self.segments, *share, self.only, visit),
+                LoadedPart::Stored(share) => match self.only {
+                    None => visit_stored(&self.segments, *share, visit),
+                    Some(only) => visit_wanted(&self.segments, *share, only, &mut |fingerprint, _| {
+                        visit(&[fingerprint]);
+                        Ok(())
+                    }),
+                },
             })
         })
         .collect()
@@ -129,11 +134,11 @@ impl<'a, F: Fingerprint> FingerprintSource<'a, F> {
 }
 
 pub(super) fn no_memory() -> Error {
-    Error::new(ErrorKind::Io, "there is not enough memory for the join").with_remedy("allow it less, with --memory")
+    Error::new(ErrorKind::Io, "there is not enough memory for the join").with_remedy("allow it less memory")
 }
 
-/// Calls `visit` with the fingerprints of a share that have these numbers, and their numbers, each once, until it fails. Decodes no
-/// block without any.
+/// Calls `visit` with the fingerprints of a share whose numbers are `wanted`, and their numbers, each once, until it
+/// fails. Decodes only blocks that have such fingerprints.
 pub(crate) fn visit_wanted<F: Fingerprint>(
     segments: &[Arc<Segment>],
     share: Share,
@@ -166,24 +171,14 @@ pub(crate) fn visit_wanted<F: Fingerprint>(
     Ok(())
 }
 
-/// What is called with fingerprints.
+/// Visits fingerprints, some at a time.
 pub(crate) type Visit<'a, F> = &'a mut dyn FnMut(&[F]);
 
-/// Calls `visit` with all fingerprints of a share, or only those with these numbers, ascending, each once.
-pub(crate) fn visit_stored<F: Fingerprint>(
-    segments: &[Arc<Segment>],
-    share: Share,
-    only: Option<&Bitset>,
-    visit: Visit<'_, F>,
-) -> Result<()> {
-    let mut first = 0;
-    let cursors = segments.iter().map(|segment| {
-        let cursor = Cursor::new(segment, share, first);
-        first += segment.footer().fingerprints;
-        cursor
-    });
+/// Calls `visit` with all fingerprints of a share, ascending, each once.
+pub(crate) fn visit_stored<F: Fingerprint>(segments: &[Arc<Segment>], share: Share, visit: Visit<'_, F>) -> Result<()> {
+    let cursors = segments.iter().map(|segment| Cursor::new(segment, share));
     let mut cursors = cursors.collect::<Result<Vec<Cursor<'_, F>>>>()?;
-    if let ([cursor], None) = (&mut cursors[..], only) {
+    if let [cursor] = &mut cursors[..] {
         while cursor.next_block()? {
             visit(cursor.rest());
         }
@@ -193,11 +188,8 @@ pub(crate) fn visit_stored<F: Fingerprint>(
     for cursor in &mut cursors {
         cursor.fill()?;
     }
-    // Of several segments that have it, the first one: that number is its own.
-    while let Some((least, number)) = cursors.iter().filter_map(Cursor::head).min() {
-        if only.is_none_or(|only| only.has(number)) {
-            merged.push(least);
-        }
+    while let Some(&least) = cursors.iter().filter_map(|cursor| cursor.rest().first()).min() {
+        merged.push(least);
         for cursor in cursors.iter_mut().filter(|cursor| cursor.rest().first() == Some(&least)) {
             cursor.rest.start += 1;
             cursor.fill()?;
@@ -211,30 +203,28 @@ pub(crate) fn visit_stored<F: Fingerprint>(
     Ok(())
 }
 
-/// Where the fingerprints of a share are in one segment.
+/// Walks over the fingerprints of a share in one segment.
 #[derive(Debug)]
 struct Cursor<'a, F> {
     table: &'a Table,
     share: Share,
-    /// The number of the segment's first fingerprint.
-    first: u64,
     scratch: Scratch,
     /// The next block.
     block: usize,
-    /// Those of the block before it.
+    /// The fingerprints of the block before it.
     fingerprints: Vec<F>,
-    /// Which of them are in the share and still to come.
+    /// Those of them that are in the share and still to come.
     rest: Range<usize>,
 }
 
 impl<'a, F: Fingerprint> Cursor<'a, F> {
-    fn new(segment: &'a Segment, share: Share, first: u64) -> Result<Self> {
+    fn new(segment: &'a Segment, share: Share) -> Result<Self> {
         let table = segment.first_table()?;
         let block = table.index().find(share.from);
-        Ok(Self { table, share, first, scratch: Scratch::default(), block, fingerprints: Vec::new(), rest: 0..0 })
+        Ok(Self { table, share, scratch: Scratch::default(), block, fingerprints: Vec::new(), rest: 0..0 })
     }
 
-    /// Decodes the next block, if it may have some of the share.
+    /// Decodes the next block; false behind the share.
     fn next_block(&mut self) -> Result<bool> {
         let behind = self.rest.end < self.fingerprints.len();
         if behind || self.block >= self.table.index().len() {
@@ -251,14 +241,7 @@ impl<'a, F: Fingerprint> Cursor<'a, F> {
         self.fingerprints.get(self.rest.clone()).unwrap_or_default()
     }
 
-    /// The next fingerprint and its number, after [`Cursor::fill`].
-    fn head(&self) -> Option<(F, usize)> {
-        let fingerprint = self.rest().first().copied()?;
-        let number = self.first + self.table.index().rank(self.block.saturating_sub(1)) + self.rest.start as u64;
-        Some((fingerprint, usize::try_from(number).unwrap_or(usize::MAX)))
-    }
-
-    /// Makes sure that the next fingerprint is there, if there is one.
+    /// Decodes blocks until the next fingerprint is there.
     fn fill(&mut self) -> Result<()> {
         while self.rest.is_empty() && self.next_block()? {}
         Ok(())

@@ -1,10 +1,9 @@
-//! Comparing all with all, where dividing does not pay: a distance that is large for the width, or hardly any bit that
-//! varies.
+//! Comparing all with all, where dividing does not pay: the distance is large for the width, or few bits vary.
 //!
-//! Fingerprints are dealt to tiles, and each tile is compared with itself and with those behind it, or with those of the
-//! other side. As many tiles at a time are in memory as there is room for.
+//! Fingerprints are dealt to tiles. Each tile is compared with itself and with those after it, or with those of the
+//! other side. Memory holds as many tiles at a time as it has space for.
 
-use super::buckets::{Path, load};
+use super::buckets::{Counts, Path, load};
 use super::group::Joiner;
 use super::hash::Groups;
 use super::mask;
@@ -13,17 +12,18 @@ use super::ordered::{Output, ordered};
 use super::passes::Passes;
 use crate::error::Result;
 use crate::fingerprint::Fingerprint;
-use crate::join::results::Ticket;
-use crate::join::taker::Taker;
-use std::ops::ControlFlow;
+use crate::join::taker::{Taker, Ticket};
+use std::ops::{ControlFlow, Range};
 
 impl<'t, F: Fingerprint> Passes<'_, '_, 't, F> {
-    /// The pairs of a node among the fingerprints of a path, in two to the power of `bits` tiles on each side.
+    /// The pairs of a node among the fingerprints of a path, in 2 to the power of `bits` tiles on each side.
     pub(super) fn tiles(&mut self, node: &Node<F>, path: &Path<F>, bits: u32) -> Result<ControlFlow<()>> {
         let groups = Groups::new(mask::all(), bits);
         let counts = self.counts(path, groups)?;
         let [left, right] = if self.right.is_some() { [0, 1] } else { [0, 0] };
-        let ranges = |side: usize| counts.get(side).map(|counts| self.join.ranges(groups, counts)).unwrap_or_default();
+        let ranges_of = |side: usize| {
+            counts.get(side).map(|counts| ranges(groups, counts, self.join.most_in_memory() / 2)).unwrap_or_default()
+        };
         let (pool, k, within) = (self.pool, self.join.k, self.right.is_none());
         let [memory, right_memory] = &mut self.memory;
         let [left_counts, right_counts] = &counts;
@@ -37,9 +37,9 @@ impl<'t, F: Fingerprint> Passes<'_, '_, 't, F> {
             joiner.compare(node, left, right, &mut |pairs| taker.take(pairs, output))?;
             taker.flush(output)
         };
-        for one in &ranges(left) {
+        for one in &ranges_of(left) {
             let lefts = pool.install(|| load(source, path, groups, one, left_counts, memory))?;
-            for other in &ranges(right) {
+            for other in &ranges_of(right) {
                 let tasks = if within && other.start < one.start {
                     continue;
                 } else if within && other == one {
@@ -62,10 +62,27 @@ impl<'t, F: Fingerprint> Passes<'_, '_, 't, F> {
     }
 }
 
-/// Two tiles to be compared, or one with itself.
+/// Cuts tiles into ranges of at most so many fingerprints, or of one tile.
+fn ranges<F: Fingerprint>(groups: Groups<F>, counts: &Counts, most: usize) -> Vec<Range<usize>> {
+    let mut ranges: Vec<Range<usize>> = Vec::new();
+    let mut sum = 0;
+    for tile in 0..groups.count() {
+        sum += counts.of(tile);
+        match ranges.last_mut() {
+            Some(range) if sum <= most => range.end = tile + 1,
+            _ => {
+                sum = counts.of(tile);
+                ranges.push(tile..tile + 1);
+            }
+        }
+    }
+    ranges
+}
+
+/// Two tiles to compare, or one to compare with itself.
 type Two<'a, F> = (&'a [F], Option<&'a [F]>);
 
-/// Every two of some tiles, and each with itself.
+/// Each two of the tiles, and each tile with itself.
 fn among<'a, F>(tiles: &'a [&mut [F]]) -> Vec<Two<'a, F>> {
     let with = |(number, tile): (usize, &'a &mut [F])| -> Vec<Two<'a, F>> {
         let others = tiles.iter().skip(number + 1).map(|other| (&**tile, Some(&**other)));
@@ -74,7 +91,7 @@ fn among<'a, F>(tiles: &'a [&mut [F]]) -> Vec<Two<'a, F>> {
     tiles.iter().enumerate().flat_map(with).collect()
 }
 
-/// Every tile on the left with every one on the right.
+/// Each tile on the left with each on the right.
 fn between<'a, F>(lefts: &'a [&mut [F]], rights: Vec<&'a mut [F]>) -> Vec<Two<'a, F>> {
     let rights: Vec<&'a [F]> = rights.into_iter().map(|right| &*right).collect();
     lefts.iter().flat_map(|left| rights.iter().map(|&right| (&**left, Some(right)))).collect()

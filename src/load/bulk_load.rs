@@ -1,29 +1,29 @@
-//! Bulk load: one new run, then one new manifest.
+//! Bulk load: one new run and one new manifest.
 
-use crate::db::id_assignment::{Refused, check_id_assignment};
-use crate::db::{Estimate, Made, Making, RunParts, Slowed, StoreInner, Writing, layers, merged_net, pointless};
+use crate::db::{
+    Estimate, Made, Making, Refused, RunParts, Slowed, StoreInner, Writing, check_id_assignment, merged_net, pointless,
+};
 use crate::error::{Error, Result};
 use crate::extsort::Workspace;
-use crate::fingerprint::{Fingerprint, IdKind};
-use crate::format::manifest::{IdAssignment, ManifestData};
-use crate::load::others::Others;
+use crate::fingerprint::{Fingerprint, IdAssignment, IdKind, Record, by_width};
+use crate::format::manifest::ManifestData;
 use crate::load::records::{RecordIds, SortedRecords};
 use crate::memtable::Memtable;
 use crate::options::{Filters, Maintenance};
 use crate::segment::{Expected, chunks};
-use crate::version::{MembershipCursor, Run};
+use crate::version::{MembershipCursor, Run, run_segments};
 use std::sync::Arc;
 
-/// So many records are flushed while writers wait, in a few milliseconds.
+/// Most records that are flushed while writers wait: a few milliseconds.
 const FEW_RECORDS: u32 = 4096;
 
-/// What a load has done.
+/// The result of a load.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct LoadReport {
     /// Records in the input.
     pub records: u64,
-    /// Those of them that the store had already, or that came twice.
+    /// Records that the store had already, or that came twice.
     pub already_present: u64,
     /// Distinct fingerprints among the added records.
     pub fingerprints: u64,
@@ -39,33 +39,34 @@ impl LoadReport {
     }
 }
 
-/// What came of records whose numbers were set aside.
 pub(crate) struct Loaded {
     pub(crate) report: LoadReport,
-    /// Old records that were removed.
     pub(crate) removed: u64,
-    /// Whether runs were merged.
     pub(crate) merged: bool,
 }
 
-/// Which runs are merged with the new one, in the same step.
+/// The runs that are merged with the new one in the same step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Merging {
-    /// None; or those that are due, where nobody else would merge them.
+    /// None; or those that are due, if no background thread merges them.
     AsDue,
     /// All.
     All,
 }
 
-impl<F: Fingerprint> StoreInner<F> {
-    /// Adds records; whether runs were merged.
-    pub(crate) fn bulk_load(&self, records: SortedRecords<F>, merging: Merging) -> Result<(LoadReport, bool)> {
+impl StoreInner {
+    /// Adds records. Returns whether runs were merged.
+    pub(crate) fn bulk_load<F: Fingerprint>(
+        &self,
+        records: SortedRecords<F>,
+        merging: Merging,
+    ) -> Result<(LoadReport, bool)> {
         let loaded = self.load(records, |records, first| self.load_reserved(records, None, first, merging))?;
         Ok((loaded.report, loaded.merged))
     }
 
-    /// Does a load of records, of which the first without an id gets the number that `load` is given.
-    pub(crate) fn load<R>(
+    /// Calls `load` with the records and the number of the first record without an id.
+    pub(crate) fn load<F: Fingerprint, R>(
         &self,
         records: SortedRecords<F>,
         load: impl FnOnce(SortedRecords<F>, u64) -> Result<R>,
@@ -75,14 +76,14 @@ impl<F: Fingerprint> StoreInner<F> {
         let loaded = load(records, reserved.first);
         if loaded.is_err() {
             self.give_back(&reserved);
-        } else if self.common.options.filters == Filters::AtOpen {
+        } else if self.context.options.filters == Filters::AtOpen {
             self.wait_for_filters();
         }
         loaded
     }
 
-    /// Adds records, and removes those of `old` that are not among them.
-    pub(crate) fn load_reserved(
+    /// Adds records, and removes the other records of `old`.
+    pub(crate) fn load_reserved<F: Fingerprint>(
         &self,
         records: SortedRecords<F>,
         old: Option<&SortedRecords<F>>,
@@ -90,10 +91,10 @@ impl<F: Fingerprint> StoreInner<F> {
         merging: Merging,
     ) -> Result<Loaded> {
         let mut report = LoadReport { records: records.given(), ..LoadReport::default() };
-        let estimate = Estimate::of(&self.common);
+        let estimate = Estimate::of(&self.context);
         let index = estimate.index_bytes(records.fingerprints());
         let workspace = self.beside_indexes(records.workspace()).without(index);
-        // Records that the store numbers, or counts, are others than those that are there.
+        // Records that the store numbers or counts differ from all that are there.
         let is_apart = records.ids() == RecordIds::Without;
         let (parts, last) = self.make_missing(&records, old, &workspace, first_number, &estimate)?;
         drop(records);
@@ -109,9 +110,9 @@ impl<F: Fingerprint> StoreInner<F> {
         Ok(Loaded { report, removed, merged })
     }
 
-    /// The segments of those records that are not there yet and of the old ones that are there and not among them, and the last
-    /// sequence number of what is there.
-    fn make_missing(
+    /// Makes the segments of the missing records, and of tombstones for the old ones that are not among them. Returns
+    /// them and the last sequence number of the runs compared.
+    fn make_missing<F: Fingerprint>(
         &self,
         records: &SortedRecords<F>,
         old: Option<&SortedRecords<F>>,
@@ -122,18 +123,18 @@ impl<F: Fingerprint> StoreInner<F> {
         let text_bytes = records.text_bytes();
         let expected = Expected { first_number, text_bytes, at_once: records.come_at_once() };
         let fingerprints = records.fingerprints();
-        let runs = self.tree().runs.clone();
-        let mut present = MembershipCursor::new(layers(&runs));
+        let runs = self.versions().runs.clone();
+        let mut present = MembershipCursor::new(run_segments(&runs));
         let mut checked = false;
         let missing = records.chunks().map(|batch| {
             let batch = batch?;
             let given = batch.records();
             let missing = present.missing(batch)?;
             if !std::mem::replace(&mut checked, true) {
-                // What is new among the first ones tells how much is new.
+                // The share of new records in the first chunk is an estimate for all.
                 let part = |all: u64, of: u64| (u128::from(all) * u128::from(of) / u128::from(given.max(1))) as u64;
                 let new = missing.records();
-                // Where only the records could be counted, it also tells how many of them have a fingerprint of their own.
+                // The same holds for distinct fingerprints if only records could be counted.
                 let own = if records.is_in_memory() { new } else { missing.distinct(None).len() as u64 };
                 estimate.check_records(part(fingerprints, own), part(text_bytes, new))?;
             }
@@ -142,13 +143,13 @@ impl<F: Fingerprint> StoreInner<F> {
         let tombstones = old.map_or(Ok(None), |old| self.make_gone(old, records, &runs, workspace))?;
         let making = Making { expected, ..Making::new(workspace) };
         let records = self.maker().records(making, missing).inspect_err(|_| {
-            tombstones.iter().for_each(|(_, segment)| segment.mark_obsolete(&self.common.obsolete_files));
+            tombstones.iter().for_each(|(_, segment)| segment.mark_obsolete(&self.context.obsolete_files));
         })?;
         Ok((self.maker().run::<F>(tombstones, records, making)?, last_of(&runs)))
     }
 
-    /// The segment of those old records that these runs have, and that are not among the new ones.
-    fn make_gone(
+    /// The tombstones of the old records that these runs have and that are not among the new ones.
+    fn make_gone<F: Fingerprint>(
         &self,
         old: &SortedRecords<F>,
         new: &SortedRecords<F>,
@@ -156,45 +157,45 @@ impl<F: Fingerprint> StoreInner<F> {
         workspace: &Workspace,
     ) -> Result<Option<Made>> {
         let expected = Expected { text_bytes: old.text_bytes(), ..Expected::default() };
-        let gone = chunks(Others::new(old.records(), new.records()), workspace.memory_of_chunks());
-        let mut present = MembershipCursor::new(layers(runs));
+        let gone = chunks(without(old.records(), new.records()), workspace.memory_of_chunks());
+        let mut present = MembershipCursor::new(run_segments(runs));
         let making = Making { expected, ..Making::new(workspace) };
         self.maker().tombstones(making, gone.map(|batch| present.present(batch?)))
     }
 
-    /// What a load may use beside the indexes of what the store has.
+    /// The workspace without the memory of the store's indexes.
     pub(crate) fn beside_indexes(&self, workspace: &Workspace) -> Workspace {
         let view = self.view();
         let indexes = view.runs.iter().flat_map(|run| run.segments().cloned().collect::<Vec<_>>());
         workspace.without(indexes.map(|segment| segment.resident_bytes()).fold(0, u64::saturating_add))
     }
 
-    /// Enters a run that was made while writes went on as what was written last, and merges it with others where that is wanted;
-    /// whether it did.
+    /// Installs a run as the last one, although writes went on while it was made, and merges it with others if wanted.
+    /// Returns whether it merged.
     ///
     /// # Errors
     /// Those of merging and of writing the manifest; the store is as before then.
     pub(crate) fn add_run(&self, made: MadeRun, merging: Merging, workspace: &Workspace) -> Result<bool> {
-        let added = self.common.options.executor.run_exclusive(|| match merging {
+        let added = self.context.options.executor.run_exclusive(|| match merging {
             _ if made.parts.is_empty() && merging == Merging::All => self.compact_all(),
             _ if made.parts.is_empty() => Ok(false),
             Merging::All => self.enter_merged(made, workspace),
             Merging::AsDue => {
                 self.enter(made)?;
-                let foreground = self.common.options.maintenance == Maintenance::Foreground;
-                // The run is there. What merging fails of is noted, and tried again.
+                let foreground = self.context.options.maintenance == Maintenance::Foreground;
+                // The run is installed. A failed compaction is reported by the store's health, and tried again.
                 Ok(foreground && self.compact_due(None).unwrap_or(false))
             }
         });
         added.inspect_err(|error| self.check_place(error))
     }
 
-    /// Enters a run merged with all others, in one step; if something was written or merged meanwhile, in two.
+    /// Installs a run merged with all others in one step; in two if runs have changed meanwhile.
     fn enter_merged(&self, made: MadeRun, workspace: &Workspace) -> Result<bool> {
-        let mark_obsolete = |parts: &RunParts| parts.mark_obsolete(&self.common.obsolete_files);
-        // The lock of merging is released before that of writers is taken: the writer may want it.
+        let mark_obsolete = |parts: &RunParts| parts.mark_obsolete(&self.context.obsolete_files);
+        // Release the compaction lock before taking the writer lock: a writer may want the former.
         let compacting = self.lock_merging();
-        let older = self.tree().runs.clone();
+        let older = self.versions().runs.clone();
         let mut runs = older.clone();
         runs.extend(made.parts.clone().into_run(last_of(&older) + 1, last_of(&older) + 1, None));
         if runs.len() < 2 && runs.iter().all(|run| run.tombstones.is_none()) {
@@ -208,9 +209,10 @@ impl<F: Fingerprint> StoreInner<F> {
         let mut writing = self.writer().inspect_err(|_| [&made.parts, &merged].into_iter().for_each(mark_obsolete))?;
         self.seal(&mut writing).inspect_err(|_| [&made.parts, &merged].into_iter().for_each(mark_obsolete))?;
         let is_as_before = {
-            let tree = self.tree();
-            let same = tree.runs.len() == older.len() && tree.runs.iter().zip(&older).all(|(a, b)| Arc::ptr_eq(a, b));
-            same && tree.sealed.is_empty()
+            let versions = self.versions();
+            let same =
+                versions.runs.len() == older.len() && versions.runs.iter().zip(&older).all(|(a, b)| Arc::ptr_eq(a, b));
+            same && versions.sealed.is_empty()
         };
         if !is_as_before {
             drop(writing);
@@ -229,15 +231,14 @@ impl<F: Fingerprint> StoreInner<F> {
         Ok(true)
     }
 
-    /// Enters a run as what was written last. Writers wait for the flush of what came since the last one.
     fn enter(&self, made: MadeRun) -> Result<()> {
-        let mark_obsolete = |parts: &RunParts| parts.mark_obsolete(&self.common.obsolete_files);
+        let mark_obsolete = |parts: &RunParts| parts.mark_obsolete(&self.context.obsolete_files);
         let slowed = self.flush_most().inspect_err(|_| mark_obsolete(&made.parts))?;
         let mut writing = self.writer().inspect_err(|_| mark_obsolete(&made.parts))?;
-        // Nothing older may come into segments after it.
-        let sealed = self.seal(&mut writing).and_then(|()| self.flush_sealed());
+        // Older records may not be flushed after it.
+        let sealed = self.seal(&mut writing).and_then(|()| self.flush_sealed(usize::MAX));
         sealed.and_then(|()| self.check_numbers(writing.get())).inspect_err(|_| mark_obsolete(&made.parts))?;
-        let older = self.tree().runs.clone();
+        let older = self.versions().runs.clone();
         let (bytes, count) = ((made.parts.bytes(), 0), made.parts.count());
         let quiet = made.is_apart || last_of(&older) == made.last;
         let sequence = writing.get().next_sequence;
@@ -250,14 +251,14 @@ impl<F: Fingerprint> StoreInner<F> {
         Ok(())
     }
 
-    /// Flushes what came meanwhile while writes go on, and slows them down until what it returns is dropped: they will wait for
-    /// the flush of the rest.
+    /// Flushes most records while writes go on, and slows writers down until the returned guard is dropped, as they
+    /// will wait for the flush of the rest.
     fn flush_most(&self) -> Result<Slowed<'_>> {
         let flush_much = || {
-            let tree = self.tree();
-            let is_much = |memtable: &Arc<Memtable<F>>| memtable.visible() >= FEW_RECORDS;
-            let is_worth_it = !tree.sealed.is_empty() || tree.active.as_ref().is_some_and(is_much);
-            drop(tree);
+            let versions = self.versions();
+            let is_much = |memtable: &Arc<Memtable>| memtable.visible() >= FEW_RECORDS;
+            let is_worth_it = !versions.sealed.is_empty() || versions.active.as_ref().is_some_and(is_much);
+            drop(versions);
             if is_worth_it { self.flush_beside() } else { Ok(()) }
         };
         flush_much()?;
@@ -268,17 +269,17 @@ impl<F: Fingerprint> StoreInner<F> {
         Ok(slowed)
     }
 
-    /// Finds out how many records more there are by a run that has so many, beside which others were written.
     fn count_beside(&self, run: &Arc<Run>, count: i64, older: &[Arc<Run>], last: u64) {
-        // What cannot be counted, or noted, is counted when it is asked for. So is a run that adds and removes, and what was
-        // merged with runs from before, which no longer tell what was removed.
+        // Statistics count the records later if this fails, if the run adds and removes, or if the runs beside it were
+        // merged with older ones, which hides the removed records.
         if run.records.is_some() && run.tombstones.is_some()
             || last > 0 && !older.iter().any(|run| run.entry.last == last)
         {
             return;
         }
         let tail = older.iter().filter(|run| run.entry.last > last).cloned().collect::<Vec<_>>();
-        let Ok(pointless) = pointless::<F>(run, &tail) else { return };
+        let pointless = by_width!(self.context.parameters.width(), F => pointless::<F>(run, &tail));
+        let Ok(pointless) = pointless else { return };
         let net = count - count.signum() * i64::try_from(pointless).unwrap_or(0);
         let counted = Arc::new(run.with_net(net));
         let same = |other: &&mut Arc<Run>| Arc::ptr_eq(other, run);
@@ -289,7 +290,7 @@ impl<F: Fingerprint> StoreInner<F> {
         );
     }
 
-    /// Replaces the manifest by one with a new run, which has what was written up to now and one write more.
+    /// Installs a manifest with a new run, whose last sequence number is the next one.
     pub(crate) fn place(
         &self,
         writing: &mut Writing<'_>,
@@ -318,37 +319,53 @@ impl<F: Fingerprint> StoreInner<F> {
     }
 }
 
-/// The segments of a run that was made while writes went on, and what is known of it.
+/// A run that was made while writes went on.
 pub(crate) struct MadeRun {
     pub(crate) parts: RunParts,
-    /// The last sequence number of the runs beside which it was made.
+    /// The last sequence number of the runs it was compared with.
     pub(crate) last: u64,
-    /// Whether no write beside it can have made any of it pointless.
+    /// Whether no concurrent write can have made a record of it superfluous.
     pub(crate) is_apart: bool,
 }
 
-/// The last sequence number that runs have.
 pub(crate) fn last_of(runs: &[Arc<Run>]) -> u64 {
     runs.last().map_or(0, |run| run.entry.last)
 }
 
-/// Numbers for records that come without ids.
+/// The records that are not among `others`; both in order.
+fn without<F: Fingerprint>(
+    records: impl Iterator<Item = Result<Record<F>>>,
+    others: impl Iterator<Item = Result<Record<F>>>,
+) -> impl Iterator<Item = Result<Record<F>>> {
+    let mut others = others.peekable();
+    records.filter_map(move |record| {
+        let Ok(record) = record else { return Some(record) };
+        let is_before = |other: &Record<F>| (other.fingerprint, &other.id) < (record.fingerprint, &record.id);
+        while others.next_if(|other| other.as_ref().is_ok_and(is_before)).is_some() {}
+        match others.next_if(|other| other.as_ref().map_or(true, |other| *other == record)) {
+            Some(Err(error)) => Some(Err(error)),
+            Some(Ok(_)) => None,
+            None => Some(Ok(record)),
+        }
+    })
+}
+
+/// Numbers reserved for records without ids.
 pub(crate) struct Reserved {
     /// The first one.
     first: u64,
-    /// Who numbers, and from where on, before and now.
+    /// The id assignment and the next number, before and after.
     before: (IdAssignment, u64),
     now: (IdAssignment, u64),
 }
 
-impl<F: Fingerprint> StoreInner<F> {
-    /// Decides whose ids the store has, if nobody has decided yet, and refuses others; sets numbers aside for records
-    /// without ids.
-    fn reserve(&self, records: &SortedRecords<F>) -> Result<Reserved> {
+impl StoreInner {
+    /// Checks the id assignment, or sets it if it is not set yet; reserves numbers for records without ids.
+    fn reserve<F: Fingerprint>(&self, records: &SortedRecords<F>) -> Result<Reserved> {
         let mut writing = self.writer()?;
         let writer = writing.get();
         let before = (writer.id_assignment, writer.next_id);
-        let wanted = wanted_id_assignment(&self.common.parameters.ids(), records.ids());
+        let wanted = wanted_id_assignment(&self.context.parameters.ids(), records.ids());
         let wanted = wanted.map_err(|(has, remedy)| self.refused(has, remedy))?;
         if let Some(wanted) = wanted {
             check_id_assignment(writer.id_assignment, wanted).map_err(|(has, remedy)| self.refused(has, remedy))?;
@@ -357,13 +374,13 @@ impl<F: Fingerprint> StoreInner<F> {
             if wanted == IdAssignment::Auto {
                 let next = writer.next_id.checked_add(records.given());
                 writer.next_id =
-                    next.ok_or_else(|| Error::invalid("the store has no numbers left").at_path(&self.common.path))?;
+                    next.ok_or_else(|| Error::invalid("the store has no numbers left").at_path(&self.context.path))?;
             }
         }
         Ok(Reserved { first: before.1, before, now: (writer.id_assignment, writer.next_id) })
     }
 
-    /// Undoes a reservation, if nobody has built on it.
+    /// Undoes a reservation unless a later one depends on it.
     fn give_back(&self, reserved: &Reserved) {
         if let Ok(mut writing) = self.writer() {
             let writer = writing.get();
@@ -378,11 +395,11 @@ impl<F: Fingerprint> StoreInner<F> {
     }
 
     fn refused(&self, has: &str, remedy: &'static str) -> Error {
-        Error::invalid(format!("the store {has}")).at_path(&self.common.path).with_remedy(remedy)
+        Error::invalid(format!("the store {has}")).at_path(&self.context.path).with_remedy(remedy)
     }
 }
 
-/// Who has to number records with such ids in a store with ids of a kind; nobody, where that is no question.
+/// The id assignment this input requires, if any.
 fn wanted_id_assignment(kind: &IdKind, ids: RecordIds) -> std::result::Result<Option<IdAssignment>, Refused> {
     match (kind, ids) {
         (_, RecordIds::NoRecords) | (IdKind::None, RecordIds::Without) | (IdKind::Text, RecordIds::Texts) => Ok(None),

@@ -1,101 +1,110 @@
 //! The records of many ids.
 //!
-//! Few ids are looked up in the id index, where there is one. For many, or without an index, all records are gone through.
+//! Few ids are looked up in the id index, if there is one. For many, or without an index, one pass reads all records.
 
 use crate::db::StoreInner;
 use crate::error::{Error, Result};
 use crate::extsort::Workspace;
-use crate::fingerprint::{Fingerprint, Id, IdKind};
+use crate::fingerprint::{Fingerprint, Id, IdKind, by_width};
+use crate::load::by_id_scan::{Unknown, find, push};
 use crate::load::records::{RecordIds, RecordSorter, SortedRecords};
 use crate::load::remove::RemoveReport;
 use crate::load::sorted_ids::SortedIds;
-use crate::load::unknown::{Unknown, push};
-use crate::query::Asking;
+use crate::query::ViewSearcher;
 use crate::version::ReadView;
 use rayon::prelude::*;
 use std::sync::{Mutex, PoisonError};
 
-/// One look-up in an id index costs as much as going through so many records.
+/// A lookup in an id index costs as much as reading so many records.
 const RECORDS_PER_LOOK_UP: u64 = 32;
 
-/// Bytes of ids that are looked up in an index at a time, and how many of them one thread takes.
+/// Bytes of ids that are looked up together, and the number that one thread takes.
 const CHUNK: u64 = 1 << 20;
 const PIECE: usize = 64;
 
-/// Bytes that an id takes in memory beside its text.
+/// Bytes of an id in memory without its text.
 const ID_BYTES: u64 = 64;
 
-/// What a removal of ids has done.
+/// The result of a removal by ids.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct RemoveIdsReport {
     /// Ids in the input, equal ones included.
     pub ids: u64,
-    /// Ids that no record has, each once.
+    /// Distinct ids that no record has.
     pub unknown: u64,
-    /// The smallest of these, at most five.
+    /// The smallest five of these.
     pub unknown_ids: Vec<Id>,
     /// Records that were removed.
     pub removed: u64,
-    /// Records that are left; at most so many, where damage keeps some from being counted.
+    /// Records that are left; an upper bound if damage keeps some from being counted.
     pub left: u64,
 }
 
-impl<F: Fingerprint> StoreInner<F> {
-    /// Removes all records of these ids.
+impl StoreInner {
     pub(crate) fn bulk_remove_ids(&self, ids: &SortedIds) -> Result<RemoveIdsReport> {
         self.writer().map(drop)?;
-        let fits = match (self.common.parameters.ids(), ids.kind()) {
+        let fits = match (self.context.parameters.ids(), ids.kind()) {
             (IdKind::None, _) => return Err(self.without_ids()),
             (_, RecordIds::NoRecords) => true,
             (IdKind::Number, kind) => kind == RecordIds::Numbers,
             (IdKind::Text, kind) => kind == RecordIds::Texts,
         };
         if !fits {
-            let error = Error::invalid("the store has ids of another kind than the input").at_path(&self.common.path);
+            let error = Error::invalid("the store has ids of another kind than the input").at_path(&self.context.path);
             return Err(error.with_remedy("give them as `fpdump scan` prints them"));
         }
-        let (records, unknown) = self.records_of_ids(ids, &self.foreground_workspace())?;
-        let RemoveReport { removed, left, .. } = self.bulk_remove(&records)?;
+        let (removal, unknown) = by_width!(self.context.parameters.width(), F => {
+            let (records, unknown) = self.records_of_ids::<F>(ids, &self.foreground_workspace())?;
+            (self.bulk_remove(&records)?, unknown)
+        });
+        let RemoveReport { removed, left, .. } = removal;
         let unknown_ids = unknown.some.into_iter().collect();
         Ok(RemoveIdsReport { ids: ids.given(), unknown: unknown.count, unknown_ids, removed, left })
     }
 
-    /// Refuses to find anything by an id in a store without ids.
     pub(crate) fn without_ids(&self) -> Error {
-        let error = Error::invalid("the store has no ids").at_path(&self.common.path);
+        let error = Error::invalid("the store has no ids").at_path(&self.context.path);
         error.with_remedy("name its records by their fingerprints")
     }
 
     /// The records of ids, and the ids that have none.
-    pub(crate) fn records_of_ids(&self, ids: &SortedIds, workspace: &Workspace) -> Result<(SortedRecords<F>, Unknown)> {
+    pub(crate) fn records_of_ids<F: Fingerprint>(
+        &self,
+        ids: &SortedIds,
+        workspace: &Workspace,
+    ) -> Result<(SortedRecords<F>, Unknown)> {
         let state = self.state();
         let sorter = Mutex::new(RecordSorter::within(workspace.part(2)));
         let stored = state.view.segments.iter().map(|segment| segment.footer().records).fold(0, u64::saturating_add);
         let is_few = ids.given().saturating_mul(RECORDS_PER_LOOK_UP) <= stored;
-        let unknown = if self.common.parameters.id_index() && is_few {
+        let unknown = if self.context.parameters.id_index() && is_few {
             self.look_up(&state, ids, &sorter)?
         } else {
-            crate::load::by_id_scan::find(state.merge().live(), ids, workspace, &sorter)?
+            find(state.merge().live(), ids, workspace, &sorter)?
         };
         let sorter = sorter.into_inner().unwrap_or_else(PoisonError::into_inner);
         Ok((sorter.finish()?, unknown))
     }
 
-    /// Looks ids up in the index.
-    fn look_up(&self, state: &ReadView<F>, ids: &SortedIds, found: &Mutex<RecordSorter<F>>) -> Result<Unknown> {
+    fn look_up<F: Fingerprint>(
+        &self,
+        state: &ReadView,
+        ids: &SortedIds,
+        found: &Mutex<RecordSorter<F>>,
+    ) -> Result<Unknown> {
         let (mut ids, mut unknown) = (ids.ids(), Unknown::default());
         loop {
             let chunk = chunk(&mut ids)?;
             if chunk.is_empty() {
                 return Ok(unknown);
             }
-            let asking = || Asking::new(&self.common, state.clone());
-            let looked_up = chunk.par_chunks(PIECE).map_init(asking, |asking, ids| {
+            let searcher = || ViewSearcher::new(&self.context, state.clone());
+            let looked_up = chunk.par_chunks(PIECE).map_init(searcher, |searcher, ids| {
                 let mut unknown = Unknown::default();
                 for id in ids {
                     let mut is_known = false;
-                    asking.each_fingerprint_of(id, &mut |fingerprint| {
+                    searcher.each_fingerprint_of(id, &mut |fingerprint| {
                         is_known = true;
                         push(found, fingerprint, id)
                     })?;
@@ -110,7 +119,6 @@ impl<F: Fingerprint> StoreInner<F> {
     }
 }
 
-/// The next ids.
 fn chunk(ids: &mut impl Iterator<Item = Result<Id>>) -> Result<Vec<Id>> {
     let (mut chunk, mut bytes) = (Vec::new(), 0);
     while bytes < CHUNK {

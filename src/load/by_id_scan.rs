@@ -1,28 +1,61 @@
-//! The records of ids among all records: one pass over these, and a join of what may be wanted with the ids.
+//! The records of ids among all records: one pass over these, and a merge join of the candidates with the ids.
 //!
-//! Neither side has to fit into memory. Both are sorted by the hash of the id, then the id. A bitmap of hashes leaves out most
-//! records that no id is meant by.
+//! Neither side has to fit into memory. Both are sorted by the hash of the id, then the id. A bitmap of hashes leaves
+//! out most other records.
 
 use crate::bits::bit_length;
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::extsort::{TextChunk, TextSorter, Workspace};
 use crate::fingerprint::{Fingerprint, Id, Record};
 use crate::load::records::RecordSorter;
 use crate::load::sorted_ids::SortedIds;
-use crate::load::unknown::{Unknown, push};
 use crate::segment::id_hash_of;
 use std::borrow::Cow;
 use std::cmp::Ordering;
-use std::fmt::Write;
-use std::sync::Mutex;
+use std::collections::BTreeSet;
+use std::sync::{Mutex, PoisonError};
 
-/// Bits of the bitmap for each id, where there is memory for them.
+/// Bits of the bitmap an id, if there is memory for them.
 const BITS_PER_ID: u64 = 16;
 
-/// Ends the id in a line: no text id has it.
-const END: char = '\0';
+/// Ends the id in a line; no text id has it.
+const END: u8 = 0;
 
-/// Finds the records of ids among `records`. Takes a third of this memory.
+/// Most unknown ids that are named.
+const NAMED: usize = 5;
+
+#[derive(Debug, Default)]
+pub(crate) struct Unknown {
+    pub(crate) count: u64,
+    pub(crate) some: BTreeSet<Id>,
+}
+
+impl Unknown {
+    pub(crate) fn add(&mut self, id: Id) {
+        self.count += 1;
+        self.some.insert(id);
+        self.keep_few();
+    }
+
+    pub(crate) fn and(mut self, other: Self) -> Self {
+        self.count += other.count;
+        self.some.extend(other.some);
+        self.keep_few();
+        self
+    }
+
+    fn keep_few(&mut self) {
+        while self.some.len() > NAMED {
+            self.some.pop_last();
+        }
+    }
+}
+
+pub(crate) fn push<F: Fingerprint>(found: &Mutex<RecordSorter<F>>, fingerprint: F, id: &Id) -> Result<()> {
+    found.lock().unwrap_or_else(PoisonError::into_inner).push(fingerprint, id.as_ref())
+}
+
+/// Finds the records of ids among `records`. Takes a third of the memory.
 pub(crate) fn find<F: Fingerprint>(
     records: impl Iterator<Item = Result<Record<F>>>,
     ids: &SortedIds,
@@ -32,15 +65,14 @@ pub(crate) fn find<F: Fingerprint>(
     let wanted = Bitmap::new(ids, workspace.memory / 16)?;
     let memory = workspace.memory / 4;
     let mut sorter = TextSorter::<u64>::new(workspace, memory);
-    let mut line = String::new();
+    let mut line = Vec::new();
     for record in records {
         let Record { fingerprint, id } = record?;
         let Some(hash) = id_hash_of(id.as_ref()).filter(|&hash| wanted.has(hash)) else { continue };
         line.clear();
-        line.push_str(&name(&id));
+        line.extend_from_slice(name(&id).as_bytes());
         line.push(END);
-        // Writing to a string does not fail.
-        (0..F::WORDS).for_each(|word| _ = write!(line, "{:016x}", fingerprint.word(word)));
+        fingerprint.write_le(&mut line);
         sorter.push(hash, &line)?;
     }
     drop(wanted);
@@ -53,7 +85,7 @@ pub(crate) fn find<F: Fingerprint>(
         let mut is_known = false;
         loop {
             let order = match stored.peek() {
-                Some(Ok((other, line))) => (*other, split(line).0).cmp(&(hash, &*name(&id))),
+                Some(Ok((other, line))) => (*other, split::<F>(line).0).cmp(&(hash, name(&id).as_bytes())),
                 Some(Err(_)) => Ordering::Less,
                 None => Ordering::Greater,
             };
@@ -63,7 +95,7 @@ pub(crate) fn find<F: Fingerprint>(
             let Some((_, line)) = stored.next().transpose()? else { break };
             if order == Ordering::Equal {
                 is_known = true;
-                push(found, fingerprint(split(&line).1)?, &id)?;
+                push(found, split(&line).1, &id)?;
             }
         }
         if !is_known {
@@ -81,41 +113,29 @@ fn name(id: &Id) -> Cow<'_, str> {
     }
 }
 
-/// The id of a line, and the digits of its fingerprint.
-fn split(line: &str) -> (&str, &str) {
-    line.rsplit_once(END).unwrap_or_default()
+fn split<F: Fingerprint>(line: &[u8]) -> (&[u8], F) {
+    let (name, fingerprint) = line.split_at(line.len().saturating_sub(F::BYTES));
+    (name.strip_suffix(&[END]).unwrap_or_default(), F::from_le_bytes(fingerprint).unwrap_or_default())
 }
 
-fn fingerprint<F: Fingerprint>(digits: &str) -> Result<F> {
-    let mut words = [0; 4];
-    for (word, number) in words.iter_mut().zip(0..F::WORDS) {
-        let digits = digits.get(16 * number..16 * number + 16).unwrap_or_default();
-        *word = u64::from_str_radix(digits, 16).map_err(|_| Error::damaged("temporary data hold no fingerprint"))?;
-    }
-    Ok(F::from_words(|number| words.get(number).copied().unwrap_or(0)))
-}
-
-/// The lines of a chunk with their hashes.
-fn lines(chunk: Result<TextChunk<u64>>) -> Box<dyn Iterator<Item = Result<(u64, String)>>> {
+fn lines(chunk: Result<TextChunk<u64>>) -> Box<dyn Iterator<Item = Result<(u64, Vec<u8>)>>> {
     match chunk {
         Err(error) => Box::new(std::iter::once(Err(error))),
         Ok(chunk) => Box::new((0..chunk.len()).filter_map(move |number| {
             let entry = chunk.entries.get(number)?;
-            let text = std::str::from_utf8(chunk.text(entry));
-            let text = text.map_err(|_| Error::damaged("temporary data hold no text"));
-            Some(text.map(|text| (entry.0, text.to_owned())))
+            Some(Ok((entry.0, chunk.text(entry).to_vec())))
         })),
     }
 }
 
-/// Hashes, told apart by their leading bits.
+/// A set of hashes by their leading bits; it may have others too.
 struct Bitmap {
     words: Vec<u64>,
     bits: u32,
 }
 
 impl Bitmap {
-    /// Those of ids, in so many bytes.
+    /// The hashes of ids, in at most `bytes` bytes.
     fn new(ids: &SortedIds, bytes: u64) -> Result<Self> {
         let most = bit_length(bytes.saturating_mul(8)).saturating_sub(1);
         let bits = bit_length(ids.given().saturating_mul(BITS_PER_ID)).min(most).max(6);
@@ -131,7 +151,6 @@ impl Bitmap {
         Ok(bitmap)
     }
 
-    /// The word that knows of a hash, and the bit in it.
     fn place(&self, hash: u64) -> Option<(usize, u64)> {
         let place = hash >> (64 - self.bits);
         Some((usize::try_from(place >> 6).ok()?, 1 << (place & 63)))

@@ -1,8 +1,8 @@
-//! Making a store.
+//! Creating a store.
 //!
-//! The order of events: directory, lock, the mark [`CREATING`], what earlier attempts have left is removed, segments,
-//! manifest, and the mark goes. Before the manifest is renamed into place there is no store; from then on there is one
-//! with everything in it.
+//! In order: make the directory, lock it, write the mark [`CREATING`], remove the files of earlier attempts, write the
+//! segments and the manifest, remove the mark. The store exists, with all its records, from the rename of the manifest
+//! on.
 
 use crate::db::{
     CREATING, Handle, Recovery, StoreInner, Vacancy, VersionSet, Writer, begin_creation, create_durably, forget_lock,
@@ -19,21 +19,21 @@ use crate::version::{StoreContext, absolute, check_width, hold};
 use std::path::Path;
 use std::sync::Arc;
 
-/// Makes a store with the records, if there are any.
 pub(crate) fn create<F: Fingerprint>(
     path: &Path,
     parameters: &Parameters,
     options: &Options,
     records: Option<SortedRecords<F>>,
-) -> Result<(Handle<F>, LoadReport)> {
+) -> Result<(Handle, LoadReport)> {
     parameters.check()?;
-    check_width::<F>(parameters, path)?;
+    check_width(parameters, path, F::WIDTH)?;
+    let (parameters, id_assignment) = &parameters.clone().split_id_assignment();
     let path = &*absolute(path, options)?;
     let env = &*options.env;
     let room = vacancy_for_store(env, path)?;
     create_durably(env, path)?;
     let (lock, options) = &hold(path, options).inspect_err(|error| {
-        // Its file may be there all the same, where it could not be written.
+        // The lock file may exist even if it could not be written.
         if error.kind() != ErrorKind::Locked && room == Vacancy::Absent {
             forget_lock(env, path, &room);
         }
@@ -46,20 +46,27 @@ pub(crate) fn create<F: Fingerprint>(
         }
         return Err(error);
     }
-    let manifest = ManifestData::new(parameters.clone());
-    let mut tree = VersionSet::new(manifest.clone(), Vec::new());
-    tree.is_placed = false;
-    let writer =
-        Writer { next_log: 1, next_sequence: 1, active_first: 1, is_assignment_kept: true, ..Writer::default() };
-    let core = Arc::new(StoreInner::new(StoreContext::new::<F>(path, options, parameters)?, tree, Some(writer)));
-    match fill(&core, &manifest, records) {
+    let mut manifest = ManifestData::new(parameters.clone());
+    manifest.id_assignment = *id_assignment;
+    let mut versions = VersionSet::new(manifest.clone(), Vec::new());
+    versions.is_placed = false;
+    let writer = Writer {
+        next_log: 1,
+        next_sequence: 1,
+        active_first: 1,
+        id_assignment: *id_assignment,
+        is_assignment_kept: true,
+        ..Writer::default()
+    };
+    let inner = Arc::new(StoreInner::new(StoreContext::new(path, options, parameters)?, versions, Some(writer)));
+    match fill(&inner, &manifest, records) {
         Ok(report) => {
-            core.make_filters(options.filters);
-            Ok((Handle::of(core, Recovery::default(), None, Some(Arc::clone(lock)))?, report))
+            inner.make_filters(options.filters);
+            Ok((Handle::of(inner, Recovery::default(), None, Some(Arc::clone(lock)))?, report))
         }
         Err(error) => {
-            // A manifest that could not be made durable may still be there: then what it names has to stay.
-            if core.check_poison().is_ok() {
+            // A manifest that could not be made durable may still exist; the files it names have to stay.
+            if inner.check_poison().is_ok() {
                 undo_creation(env, path, &manifest, &room);
             }
             Err(error)
@@ -68,21 +75,21 @@ pub(crate) fn create<F: Fingerprint>(
 }
 
 fn fill<F: Fingerprint>(
-    core: &StoreInner<F>,
+    inner: &StoreInner,
     manifest: &ManifestData,
     records: Option<SortedRecords<F>>,
 ) -> Result<LoadReport> {
-    let (env, path) = (core.common.env(), &core.common.path);
+    let (env, path) = (inner.context.env(), &inner.context.path);
     begin_creation(&**env, path, manifest)?;
     let report = match records {
-        Some(records) => core.common.options.executor.run_exclusive(|| core.bulk_load(records, Merging::AsDue))?.0,
+        Some(records) => inner.context.options.executor.run_exclusive(|| inner.bulk_load(records, Merging::AsDue))?.0,
         None => LoadReport::default(),
     };
-    // Without records there was nothing to enter.
-    if !core.tree().is_placed {
-        core.install(&[], |_, _| (), |_| ())?;
+    // Without records no run was installed.
+    if !inner.versions().is_placed {
+        inner.install(&[], |_, _| (), |_| ())?;
     }
-    // The store exists: a mark that cannot be removed is only untidy, the next writer removes it.
+    // The store exists; the next writer removes a mark that stays.
     let _ = env.remove(&path.join(CREATING));
     Ok(report)
 }

@@ -1,22 +1,22 @@
-//! Giving a store an id index that was created without one.
+//! Adding an id index to a store that was created without one.
 //!
-//! The footer of a segment and the header of a log repeat the manifest's parameters, so all of them are made anew: everything is
-//! flushed and merged to one run that has an index, and one manifest with the new parameters takes the place of the old. Before
-//! that manifest is there, the store is as it was.
+//! The footer of a segment and the header of a log repeat the manifest's parameters, so all of them are rewritten:
+//! everything is flushed and merged to one run with an index, and a manifest with the new parameters replaces the old
+//! one. Until then the store is as it was.
 
 use crate::db::{Handle, Maker, StoreInner, merged_net};
 use crate::error::Result;
-use crate::fingerprint::{Fingerprint, IdKind};
+use crate::fingerprint::IdKind;
 use crate::options::{Filters, Maintenance, Options};
 use crate::version::manifest;
-use crate::width::with_width;
 use std::path::Path;
 
-/// Gives a store an id index ([`crate::Parameters::with_id_index`]), and makes one segment of all; whether it had none. A process
-/// that has the store open for reading has to open it anew to see what is written later.
+/// Adds an id index to a store ([`crate::Parameters::with_id_index`]) and merges it to one segment. Returns whether the
+/// store had no index. A process that has the store open for reading has to reopen it to see later writes.
 ///
 /// ```
-/// use fpstore::{Options, Parameters, Record, Records, Store, add_id_index};
+/// use fpstore::admin::add_id_index;
+/// use fpstore::{Options, Parameters, Record, Records, Store};
 /// # let directory = tempfile::tempdir()?;
 /// # let path = directory.path().join("store");
 /// let loaded = Records::WithIds(vec![Record::new(0xaa, 1), Record::new(0xbb, 2)]);
@@ -27,40 +27,40 @@ use std::path::Path;
 /// ```
 ///
 /// # Errors
-/// Those of [`crate::Store::open`]; `InvalidInput` if the store has no ids; `Damaged` or `Io` from reading; `Io` from writing, in which
-/// case the store is as before.
+/// Those of [`crate::Store::open`]; `InvalidInput` if the store has no ids; `Damaged` or `Io` from reading; `Io` from
+/// writing, in which case the store is as before.
 pub fn add_id_index(path: impl AsRef<Path>, options: &Options) -> Result<bool> {
-    let parameters = manifest::read(&*options.env, path.as_ref())?.parameters;
-    // Nothing is asked, and nothing goes on beside.
+    // No queries, and no background threads.
     let options = options.clone().with_filters(Filters::Off).with_maintenance(Maintenance::Foreground);
-    with_width!(parameters.width(), F => Handle::<F>::open(path.as_ref(), &options)?.core.add_id_index())
+    let width = manifest::read(&*options.env, path.as_ref())?.parameters.width();
+    Handle::open(path.as_ref(), &options, width)?.inner.add_id_index()
 }
 
-impl<F: Fingerprint> StoreInner<F> {
-    /// Makes one run of all that has an id index. The store is not to be used any more then: it has the parameters of before.
+impl StoreInner {
+    /// Merges all to one run with an id index. The open store has the old parameters and must not be used afterwards.
     fn add_id_index(&self) -> Result<bool> {
-        let common = &self.common;
-        if common.parameters.id_index() {
+        let context = &self.context;
+        if context.parameters.id_index() {
             return Ok(false);
         }
-        if common.parameters.ids() == IdKind::None {
+        if context.parameters.ids() == IdKind::None {
             return Err(self.without_ids());
         }
-        let parameters = common.parameters.clone().with_id_index(true);
+        let parameters = context.parameters.clone().with_id_index(true);
         self.flush()?;
-        self.common
+        self.context
             .options
             .executor
             .run_exclusive(|| {
                 let compacting = self.lock_merging();
-                let runs = self.tree().runs.clone();
+                let runs = self.versions().runs.clone();
                 self.check_room_to_merge(&runs)?;
                 let maker = Maker { parameters: &parameters, ..self.maker() };
                 let made = self.merge_runs(maker, &runs, true, &self.foreground_workspace(), None)?;
                 drop(compacting);
-                let mut writing = self.writer().inspect_err(|_| made.mark_obsolete(&common.obsolete_files))?;
-                // A log that was only begun has the parameters of before, too.
-                self.seal(&mut writing).inspect_err(|_| made.mark_obsolete(&common.obsolete_files))?;
+                let mut writing = self.writer().inspect_err(|_| made.mark_obsolete(&context.obsolete_files))?;
+                // The active log has the old parameters, too.
+                self.seal(&mut writing).inspect_err(|_| made.mark_obsolete(&context.obsolete_files))?;
                 let (bytes, net) = ((0, made.bytes()), merged_net(&runs, true, &made));
                 let first = runs.first().map_or(1, |run| run.entry.first);
                 let run: Vec<_> = made.into_run(first, writing.get().next_sequence, net).into_iter().collect();

@@ -1,4 +1,4 @@
-//! Records for a load: as they come, and sorted.
+//! Records for a load: unsorted and sorted.
 
 use crate::error::{Error, Result};
 use crate::extsort::{Item, NumberedRecord, Sample, Sorted, SortedTexts, Sorter, TextSorter, Workspace, drop_equal};
@@ -9,21 +9,20 @@ use crate::segment::RecordChunk;
 use std::path::Path;
 use std::sync::{Arc, OnceLock};
 
-/// What is loaded, all of it in memory. [`RecordSorter`] takes more than memory holds.
+/// Records to load, all in memory. [`RecordSorter`] takes more than memory holds.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub enum Records<F = u64> {
     /// Fingerprints with the ids of their documents, all numbers or all texts.
     WithIds(Vec<Record<F>>),
-    /// Fingerprints that the store numbers, in this order, from its own counter, or counts, where it has no ids. Numbers
-    /// begin at 0 and are never used again.
+    /// Fingerprints that the store numbers, in this order, from its own counter; a store without ids counts them.
+    /// Numbers begin at 0 and are never reused.
     Numbered(Vec<F>),
 }
 
-/// What the ids of some records are.
+/// The kind of the ids of some records.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum RecordIds {
+pub(crate) enum RecordIds {
     /// There are no records.
     NoRecords,
     /// No record has one.
@@ -34,11 +33,12 @@ pub enum RecordIds {
     Texts,
 }
 
-/// Takes records one by one and sorts them, within the memory that the options allow; what exceeds it goes to unnamed
-/// temporary files.
+/// Takes records one by one and sorts them within the memory that the options allow; the others go to unnamed temporary
+/// files.
 ///
 /// ```
-/// use fpstore::{IdRef, Options, Parameters, RecordSorter, Store};
+/// use fpstore::bulk::RecordSorter;
+/// use fpstore::{IdRef, Options, Parameters, Store};
 /// # let directory = tempfile::tempdir()?;
 /// # let path = directory.path().join("store");
 /// let options = Options::new().with_load_memory(256 << 20);
@@ -73,18 +73,17 @@ impl<F: Fingerprint> RecordSorter<F> {
         Self::within(Workspace::new(path, options))
     }
 
-    /// The same with this memory and directory.
     pub(crate) fn within(workspace: Workspace) -> Self {
         Self { workspace, given: 0, sorter: Sorters::Nothing }
     }
 
-    /// Refuses so many records if there is less room for temporary files than they take there.
+    /// Refuses so many records if they take more temporary space than is free.
     ///
     /// # Errors
-    /// `Io` that tells both numbers.
+    /// `Io` with both numbers.
     pub fn check_room(&self, records: u64) -> Result<()> {
         let records = u128::from(records);
-        // Sorted in memory, they are there twice.
+        // Sorting in memory takes a copy.
         if records * 2 * size_of::<NumberedRecord<F>>() as u128 <= self.workspace.memory_of_records().into() {
             return Ok(());
         }
@@ -124,7 +123,7 @@ impl<F: Fingerprint> RecordSorter<F> {
             (Sorters::Texts(sorter, sample), IdRef::Text(text)) => {
                 check_text(text)?;
                 sample.push(fingerprint);
-                sorter.push(fingerprint, text)
+                sorter.push(fingerprint, text.as_bytes())
             }
             _ => Err(Error::invalid("records of one load have ids of different kinds")
                 .with_remedy("give all of them numbers, or all of them texts, or none of them an id")),
@@ -148,11 +147,12 @@ impl<F: Fingerprint> RecordSorter<F> {
 
 /// Records that were sorted for loading: by fingerprint, then id.
 ///
-/// A load sorts its records first of all; who wants to know their [`Skew`] to plan for them sorts them before.
+/// A load sorts its records first. Sort them before the load to plan for their [`Skew`].
 ///
 /// ```
 /// use fpstore::plan::{Design, Goal, Workload};
-/// use fpstore::{IdRef, Options, Parameters, RecordSorter, Store};
+/// use fpstore::bulk::RecordSorter;
+/// use fpstore::{IdRef, Options, Parameters, Store};
 /// # let directory = tempfile::tempdir()?;
 /// # let path = directory.path().join("store");
 /// let mut sorter = RecordSorter::<u64>::new(&path, &Options::new());
@@ -171,7 +171,6 @@ pub struct SortedRecords<F: Fingerprint = u64> {
     workspace: Workspace,
     given: u64,
     source: RecordSource<F>,
-    /// Number of different fingerprints, once somebody has asked for it.
     distinct: OnceLock<u64>,
 }
 
@@ -180,11 +179,10 @@ enum RecordSource<F: Fingerprint> {
     Nothing,
     Without(Sorted<NumberedRecord<F>>),
     Numbers(Sorted<NumberedRecord<F>>),
-    /// With some of the fingerprints, from all over.
     Texts(SortedTexts<F>, Vec<F>),
 }
 
-/// What can be loaded: [`Records`] or [`SortedRecords`].
+/// Records to load: [`Records`] or [`SortedRecords`].
 pub trait IntoSorted<F: Fingerprint>: sealed::Sealed {
     /// The records in order, sorted for a load into the store at `path`.
     ///
@@ -235,8 +233,7 @@ impl<F: Fingerprint> SortedRecords<F> {
     }
 
     /// What the records' ids are.
-    #[must_use]
-    pub fn ids(&self) -> RecordIds {
+    pub(crate) fn ids(&self) -> RecordIds {
         match self.source {
             RecordSource::Nothing => RecordIds::NoRecords,
             RecordSource::Without(_) => RecordIds::Without,
@@ -245,7 +242,7 @@ impl<F: Fingerprint> SortedRecords<F> {
         }
     }
 
-    /// Number of different fingerprints; where not all of them are in memory, at most so many.
+    /// Number of distinct fingerprints; an upper bound if not all are in memory.
     #[must_use]
     pub fn fingerprints(&self) -> u64 {
         fn count<F: Fingerprint>(entries: &[NumberedRecord<F>]) -> u64 {
@@ -262,12 +259,11 @@ impl<F: Fingerprint> SortedRecords<F> {
         })
     }
 
-    /// Whether they are one batch, if there are any.
+    /// Whether [`SortedRecords::chunks`] returns at most one chunk.
     pub(crate) fn come_at_once(&self) -> bool {
         self.is_in_memory() && !matches!(self.source, RecordSource::Texts(..))
     }
 
-    /// Whether nothing had to go to a temporary file.
     pub(crate) fn is_in_memory(&self) -> bool {
         match &self.source {
             RecordSource::Nothing => true,
@@ -276,12 +272,11 @@ impl<F: Fingerprint> SortedRecords<F> {
         }
     }
 
-    /// Bytes of all ids that are texts.
     pub(crate) fn text_bytes(&self) -> u64 {
         if let RecordSource::Texts(sorted, _) = &self.source { sorted.text_bytes() } else { 0 }
     }
 
-    /// How the fingerprints are spread: measured on those of 64 bits, on a sample where not all are in memory.
+    /// The skew of fingerprints of 64 bits; of a sample if not all are in memory.
     #[must_use]
     pub fn skew(&self) -> Skew {
         if F::WIDTH > 64 {
@@ -291,7 +286,7 @@ impl<F: Fingerprint> SortedRecords<F> {
         let executor = Arc::clone(&self.workspace.executor);
         match (self.in_memory(), &self.source) {
             (Some(fingerprints), _) => Skew::of_sorted(Arc::new(words(fingerprints)), executor),
-            // A sample that cannot be read will be found out by the load.
+            // If the sample cannot be read, the load will fail.
             (None, RecordSource::Without(sorted) | RecordSource::Numbers(sorted)) => {
                 let sample = sorted.sample(self.workspace.most_sampled::<F>()).unwrap_or_default();
                 Skew::by(words(sample.into_iter().map(|entry| entry.fingerprint).collect()), executor)
@@ -314,28 +309,26 @@ impl<F: Fingerprint> SortedRecords<F> {
         Some(all)
     }
 
-    /// What a load may use.
     pub(crate) fn workspace(&self) -> &Workspace {
         &self.workspace
     }
 
-    /// The records in order, one by one and each once. Not for those without ids.
+    /// The distinct records in order. Not for records without ids.
     pub(crate) fn records(&self) -> impl Iterator<Item = Result<Record<F>>> {
         self.chunks().flat_map(|batch| {
             batch.map_or_else(|error| Box::new(std::iter::once(Err(error))) as Box<_>, RecordChunk::into_records)
         })
     }
 
-    /// The records in order.
     pub(crate) fn chunks(&self) -> Box<dyn Iterator<Item = Result<RecordChunk<'_, F>>> + '_> {
         let memory = self.workspace.memory_of_chunks();
         match &self.source {
             RecordSource::Nothing => Box::new(std::iter::empty()),
             RecordSource::Without(sorted) => {
-                Box::new(sorted.chunks(memory).map(|chunk| Ok(RecordChunk::Unnumbered(chunk?.into()))))
+                Box::new(sorted.chunks(memory).map(|chunk| Ok(RecordChunk::Unnumbered(chunk?))))
             }
             RecordSource::Numbers(sorted) => {
-                Box::new(sorted.chunks(memory).map(|chunk| Ok(RecordChunk::Numbers(chunk?.into()))))
+                Box::new(sorted.chunks(memory).map(|chunk| Ok(RecordChunk::Numbers(chunk?))))
             }
             RecordSource::Texts(sorted, _) => {
                 Box::new(sorted.chunks(memory).map(|chunk| Ok(RecordChunk::Texts(chunk?))))

@@ -1,14 +1,14 @@
 //! Removing many records at once.
 
-use crate::db::{Making, StoreInner, layers, records_of_runs};
+use crate::db::{Making, StoreInner, records_of_runs};
 use crate::error::{Error, Result};
 use crate::fingerprint::{Fingerprint, IdKind};
 use crate::load::bulk_load::{MadeRun, Merging, last_of};
 use crate::load::records::{RecordIds, SortedRecords};
 use crate::segment::Expected;
-use crate::version::MembershipCursor;
+use crate::version::{MembershipCursor, run_segments};
 
-/// What a removal has done.
+/// The result of a removal.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct RemoveReport {
@@ -16,20 +16,19 @@ pub struct RemoveReport {
     pub records: u64,
     /// Records that were removed.
     pub removed: u64,
-    /// Records that are left; at most so many, where damage keeps some from being counted.
+    /// Records that are left; an upper bound if damage keeps some from being counted.
     pub left: u64,
 }
 
-impl<F: Fingerprint> StoreInner<F> {
-    /// Removes those records that are there.
-    pub(crate) fn bulk_remove(&self, records: &SortedRecords<F>) -> Result<RemoveReport> {
-        let counted = self.common.parameters.ids() == IdKind::None;
+impl StoreInner {
+    pub(crate) fn bulk_remove<F: Fingerprint>(&self, records: &SortedRecords<F>) -> Result<RemoveReport> {
+        let counted = self.context.parameters.ids() == IdKind::None;
         let _counting = counted.then(|| self.counting.lock());
         self.flush_beside()?;
         self.check_ids(records)?;
         let workspace = self.beside_indexes(records.workspace());
-        let runs = self.tree().runs.clone();
-        let mut present = MembershipCursor::new(layers(&runs));
+        let runs = self.versions().runs.clone();
+        let mut present = MembershipCursor::new(run_segments(&runs));
         let found = records.chunks().map(|batch| present.present(batch?));
         let expected = Expected { text_bytes: records.text_bytes(), ..Expected::default() };
         let making = Making { expected, ..Making::new(&workspace) };
@@ -37,7 +36,7 @@ impl<F: Fingerprint> StoreInner<F> {
         let removed = tombstones.as_ref().map_or(0, |(entry, _)| entry.records);
         if tombstones.is_some() {
             let parts = self.maker().run::<F>(tombstones, None, making)?;
-            // No record is removed one by one meanwhile where they are counted.
+            // The counting lock keeps other removals of counted records out.
             let made = MadeRun { parts, last: last_of(&runs), is_apart: counted };
             self.add_run(made, Merging::AsDue, &workspace)?;
         }
@@ -45,9 +44,8 @@ impl<F: Fingerprint> StoreInner<F> {
         Ok(RemoveReport { records: records.given(), removed, left })
     }
 
-    /// Refuses records that do not name the store's.
-    fn check_ids(&self, records: &SortedRecords<F>) -> Result<()> {
-        let kind = self.common.parameters.ids();
+    fn check_ids<F: Fingerprint>(&self, records: &SortedRecords<F>) -> Result<()> {
+        let kind = self.context.parameters.ids();
         let fits = match (kind, records.ids()) {
             (_, RecordIds::NoRecords) => true,
             (IdKind::Number, ids) => ids == RecordIds::Numbers,
@@ -63,6 +61,6 @@ impl<F: Fingerprint> StoreInner<F> {
             }
             _ => ("has ids of another kind than the input", "name records as `fpdump scan` prints them"),
         };
-        Err(Error::invalid(format!("the store {has}")).at_path(&self.common.path).with_remedy(remedy))
+        Err(Error::invalid(format!("the store {has}")).at_path(&self.context.path).with_remedy(remedy))
     }
 }

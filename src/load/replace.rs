@@ -1,31 +1,34 @@
-//! Giving many ids other fingerprints at once: what goes and what comes are one run.
+//! Giving many ids other fingerprints in one run.
 
 use crate::db::StoreInner;
 use crate::error::{Error, Result};
-use crate::fingerprint::{Fingerprint, IdKind};
-use crate::format::manifest::IdAssignment;
+use crate::fingerprint::{Fingerprint, IdAssignment, IdKind};
 use crate::load::bulk_load::{LoadReport, Loaded, Merging};
 use crate::load::records::SortedRecords;
 use crate::load::sorted_ids::IdSorter;
 
-/// Parts of the memory of a replacement: its old records, and its ids, may take one each.
+/// The old records and the ids each take one of so many parts of the memory.
 const PARTS: u64 = 2;
 
-/// What a replacement has done.
+/// The result of a replacement.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ReplaceReport {
-    /// What came of the records of the input. Those that the store had already stay as they are.
+    /// The load of the records. Those that the store had already stay.
     pub loaded: LoadReport,
-    /// Other records of the same ids, which were removed.
+    /// Other records of the same ids that were removed.
     pub removed: u64,
-    /// Records of the input whose id has another fingerprint there too.
+    /// Records of the input whose id has another fingerprint in the input too.
     pub several: u64,
 }
 
-impl<F: Fingerprint> StoreInner<F> {
-    /// Gives the ids of the records these fingerprints and no others; whether runs were merged.
-    pub(crate) fn bulk_replace(&self, records: SortedRecords<F>, merging: Merging) -> Result<(ReplaceReport, bool)> {
+impl StoreInner {
+    /// Replaces the records of the same ids. Returns whether runs were merged.
+    pub(crate) fn bulk_replace<F: Fingerprint>(
+        &self,
+        records: SortedRecords<F>,
+        merging: Merging,
+    ) -> Result<(ReplaceReport, bool)> {
         self.check_replaced(&records)?;
         self.load(records, |records, first_number| {
             let workspace = records.workspace().part(PARTS);
@@ -42,14 +45,14 @@ impl<F: Fingerprint> StoreInner<F> {
         })
     }
 
-    /// Refuses stores whose ids name no documents of the user.
-    fn check_replaced(&self, records: &SortedRecords<F>) -> Result<()> {
-        if self.common.parameters.ids() == IdKind::None {
+    /// Refuses stores whose ids do not come from the caller.
+    fn check_replaced<F: Fingerprint>(&self, records: &SortedRecords<F>) -> Result<()> {
+        if self.context.parameters.ids() == IdKind::None {
             return Err(self.without_ids());
         }
         if self.writer()?.get().id_assignment == IdAssignment::Auto && !records.is_empty() {
             let error = Error::invalid("the store numbers its records itself, so no id stands for a document");
-            return Err(error.at_path(&self.common.path).with_remedy("make a store of records with ids of their own"));
+            return Err(error.at_path(&self.context.path).with_remedy("make a store of records with ids of their own"));
         }
         Ok(())
     }

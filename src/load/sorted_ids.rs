@@ -1,4 +1,4 @@
-//! Ids of any number, each once, in the order in which every id index is read from its beginning to its end.
+//! Any number of distinct ids, in the order of every id index.
 
 use crate::error::{Error, Result};
 use crate::extsort::Workspace;
@@ -8,14 +8,15 @@ use crate::options::Options;
 use crate::segment::id_hash_of;
 use std::path::Path;
 
-/// Part of the memory of an operation that ids may take.
+/// Ids take one of so many parts of an operation's memory.
 const PART: u64 = 4;
 
-/// Takes ids one by one and sorts them, within a quarter of the memory that the options allow for a load; what exceeds it goes to
-/// unnamed temporary files.
+/// Takes ids one by one and sorts them within a quarter of the options' load memory; the others go to unnamed temporary
+/// files.
 ///
 /// ```
-/// use fpstore::{IdRef, IdSorter, Options, Parameters, Record, Records, Store};
+/// use fpstore::bulk::IdSorter;
+/// use fpstore::{IdRef, Options, Parameters, Record, Records, Store};
 /// # let directory = tempfile::tempdir()?;
 /// # let path = directory.path().join("store");
 /// let loaded = Records::WithIds(vec![Record::new(0xaa, 1), Record::new(0xbb, 1), Record::new(0xcc, 2)]);
@@ -31,18 +32,17 @@ const PART: u64 = 4;
 pub struct IdSorter(RecordSorter<u64>);
 
 impl IdSorter {
-    /// For a store at `path`; temporary files as [`RecordSorter::new`] has them.
+    /// For a store at `path`; temporary files as for [`RecordSorter::new`].
     #[must_use]
     pub fn new(path: &Path, options: &Options) -> Self {
         Self::within(&Workspace::new(path, options))
     }
 
-    /// The same with a part of this memory.
     pub(crate) fn within(workspace: &Workspace) -> Self {
         Self(RecordSorter::within(workspace.part(PART)))
     }
 
-    /// Takes an id. One that comes again changes nothing.
+    /// Takes an id. A repeated id changes nothing.
     ///
     /// # Errors
     /// `InvalidInput` if other ids were of another kind, or it is none; `Io` from temporary files.
@@ -60,7 +60,7 @@ impl IdSorter {
     }
 }
 
-/// Ids that were sorted, to be looked up in a store: numbers, or texts.
+/// Sorted ids to look up in a store: numbers or texts.
 #[derive(Debug)]
 pub struct SortedIds(SortedRecords<u64>);
 
@@ -71,12 +71,11 @@ impl SortedIds {
         self.0.given()
     }
 
-    /// What they are.
     pub(crate) fn kind(&self) -> RecordIds {
         self.0.ids()
     }
 
-    /// Number of different ones.
+    /// Number of distinct ids.
     ///
     /// # Errors
     /// `Io` from temporary files.
@@ -84,7 +83,6 @@ impl SortedIds {
         self.ids().try_fold(0, |count, id| id.map(|_| count + 1))
     }
 
-    /// All ids, each once.
     pub(crate) fn ids(&self) -> impl Iterator<Item = Result<Id>> {
         self.0.records().map(|record| record.map(|record| record.id))
     }

@@ -1,5 +1,4 @@
-//! The shared numbers that memtables are made of: those of the standard library or, where every order in which threads may
-//! see each other's writes is tried (`checked`), those of loom.
+//! The atomics of memtables: those of the standard library or, for `checked`, those of loom.
 
 #[cfg(not(fpstore_loom))]
 pub(super) use crate::env::{Arena, AtomicArray};
@@ -13,11 +12,11 @@ pub(super) use loom::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
 #[cfg(fpstore_loom)]
 mod checked {
-    /// Stands for [`crate::env::AtomicArray`], which loom cannot look into.
+    /// Replaces [`crate::env::AtomicArray`], whose atomics loom cannot check.
     #[derive(Debug)]
     pub(in super::super) struct AtomicArray<A>(Vec<A>);
 
-    /// Stands for [`crate::env::Arena`].
+    /// Replaces [`crate::env::Arena`].
     pub(in super::super) struct Arena;
 
     impl Arena {

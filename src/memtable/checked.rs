@@ -1,4 +1,4 @@
-//! Every order in which one writing thread and readers may see each other's writes, tried by loom
+//! Tries every order in which a writing thread and readers may see each other's writes, with loom
 //! (<https://docs.rs/loom>): `RUSTFLAGS="--cfg fpstore_loom" cargo test -p fpstore --lib memtable::checked`.
 
 use super::table::*;
@@ -10,34 +10,35 @@ use crate::query_stats::QueryStats;
 use loom::thread;
 use std::ops::ControlFlow;
 
-/// The fingerprint of all of them, one near it, and one in the same chains of some tables.
+/// A fingerprint, one near it, and one in the same chains of some tables.
 const HERE: u64 = 0x0123_4567_89ab_cdef;
 const NEAR: u64 = HERE ^ 1;
 const BESIDE: u64 = HERE ^ 0xffff;
 
-fn memtable() -> Arc<Memtable<u64>> {
+fn memtable() -> Arc<Memtable> {
     let parameters = Parameters::new(1).with_design(Design::Tables { parts: 2 }).with_id_index(true);
     let shape = Arc::new(MemtableShape::new(&parameters, 0).unwrap());
     Arc::new(Memtable::new(&shape, 0).unwrap())
 }
 
-fn push(memtable: &Memtable<u64>, batch: &[(u64, u64, bool)]) {
-    for &(fingerprint, id, removed) in batch {
-        memtable.push(fingerprint, &Id::Number(id), removed).unwrap();
+fn push(memtable: &Memtable, batch: &[(u64, u64, bool)]) {
+    for &(fingerprint, id, is_tombstone) in batch {
+        memtable.push(fingerprint, &Id::Number(id), is_tombstone).unwrap();
     }
     memtable.publish();
 }
 
-/// What is within distance 1 of [`HERE`] at a moment, by probing or by comparing all, with the ids that are there.
-fn found(memtable: &Memtable<u64>, visible: u32, scans: bool) -> Vec<(u64, Vec<u64>)> {
+/// The visible fingerprints within distance 1 of [`HERE`] with their ids, by probing or by a scan.
+fn found(memtable: &Memtable, visible: u32, scans: bool) -> Vec<(u64, Vec<u64>)> {
     let mut plan = if scans { MemtablePlan::scan() } else { MemtablePlan::new(&memtable.shape, 1) };
-    // So few fingerprints would all be compared.
+    // With so few fingerprints, the search would scan.
     plan.masks = 0;
     let (mut found, mut entries) = (Vec::new(), Vec::new());
     let (mut scratch, mut work) = (MemtableScratch::default(), QueryStats::default());
     let _ = memtable.search(visible, (HERE, 1), &plan, &mut scratch, &mut work, |entry, fingerprint| {
         memtable.entries_of(entry, visible, &mut entries);
-        let ids = entries.drain(..).filter(|(_, removed)| !removed).filter_map(|(id, _)| id.number()).collect();
+        let ids =
+            entries.drain(..).filter(|(_, is_tombstone)| !is_tombstone).filter_map(|(id, _)| id.number()).collect();
         found.push((fingerprint, ids));
         ControlFlow::<()>::Continue(())
     });
@@ -46,8 +47,8 @@ fn found(memtable: &Memtable<u64>, visible: u32, scans: bool) -> Vec<(u64, Vec<u
     found
 }
 
-/// Batches that one thread writes while another asks, twice; the answers must be those of a moment, and later not of an
-/// earlier one.
+/// One thread writes the batches while another reads twice. Each read must see the state of one moment, the second not
+/// an earlier one.
 fn check(batches: &'static [&'static [(u64, u64, bool)]], scans: bool) {
     loom::model(move || {
         let memtable = memtable();
@@ -65,8 +66,10 @@ fn check(batches: &'static [&'static [(u64, u64, bool)]], scans: bool) {
                 memtable.entries_of_id(&Id::Number(1), visible).map(|entry| memtable.fingerprint(entry)).collect();
             by_id.sort_unstable();
             let mut written = std::collections::BTreeMap::new();
-            for &(fingerprint, id, removed) in batches.concat().iter().take(visible as usize).filter(|one| one.1 == 1) {
-                written.insert(fingerprint, removed);
+            for &(fingerprint, id, is_tombstone) in
+                batches.concat().iter().take(visible as usize).filter(|one| one.1 == 1)
+            {
+                written.insert(fingerprint, is_tombstone);
                 assert!(memtable.is_removed(fingerprint, &Id::Number(id), visible).is_some());
             }
             let live: Vec<u64> = written.into_iter().filter(|one| !one.1).map(|one| one.0).collect();
@@ -76,7 +79,7 @@ fn check(batches: &'static [&'static [(u64, u64, bool)]], scans: bool) {
     });
 }
 
-/// What is near after whole batches of so many records.
+/// The near fingerprints after whole batches of so many records.
 fn expected(batches: &[&[(u64, u64, bool)]], visible: u32) -> Vec<(u64, Vec<u64>)> {
     let ends: Vec<usize> = batches
         .iter()
@@ -87,10 +90,10 @@ fn expected(batches: &[&[(u64, u64, bool)]], visible: u32) -> Vec<(u64, Vec<u64>
         .collect();
     assert!(visible == 0 || ends.contains(&(visible as usize)), "a part of a batch is visible");
     let mut near = std::collections::BTreeMap::<u64, std::collections::BTreeSet<u64>>::new();
-    for &(fingerprint, id, removed) in batches.concat().iter().take(visible as usize) {
+    for &(fingerprint, id, is_tombstone) in batches.concat().iter().take(visible as usize) {
         if (fingerprint ^ HERE).count_ones() <= 1 {
             let ids = near.entry(fingerprint).or_default();
-            if removed {
+            if is_tombstone {
                 ids.remove(&id)
             } else {
                 ids.insert(id)
@@ -108,7 +111,7 @@ fn new_fingerprints_are_seen_whole_or_not_at_all() {
 }
 
 #[test]
-fn the_last_word_is_that_of_the_moment() {
+fn the_newest_visible_entry_counts() {
     for scans in [false, true] {
         check(&[&[(HERE, 1, false)], &[(HERE, 2, false), (HERE, 1, true)]], scans);
     }

@@ -1,21 +1,22 @@
-//! The memtable: the latest writes in memory, searchable within k as fast as a segment.
+//! The memtable: the latest writes in memory, searched within distance k like a segment.
 //!
-//! For each table of the store's design there is a hash table of key prefixes; a query looks up every prefix within the
-//! table's radius, and compares what it meets there whole, so the guarantee of completeness is that of the segments.
-//! Each fingerprint stands in it once, with a chain of what was written about its records, newest first.
+//! **Guarantees.** A search is complete: the tables and radii are those of the store's design. A reader sees batches
+//! whole, and the state of one moment for as long as it likes. Memory is allocated once, and used as it is touched.
 //!
-//! **Appending only.** Nothing is ever moved or changed but for the heads of chains. So readers need no lock: who knows
-//! how many records there were at some moment ([`Memtable::visible`]) sees the state of that moment for as long as it
-//! likes, however many come behind. One thread at a time may write; which one is the caller's to see to. What it pushes
-//! is invisible until it is published, so a batch is seen whole or not at all.
+//! **Append-only.** Nothing moves or changes but the heads of chains, so readers take no lock. A reader loads the
+//! number of visible records once ([`Memtable::visible`]) and ignores later ones. One thread at a time writes; its
+//! records become visible when it publishes them.
 //!
-//! All memory is set aside when a memtable is made, and but for the beginning of each array taken from the system as it is
-//! touched.
+//! [`Memtable`] (`table.rs`) has each fingerprint once, with a chain of its records, newest first, inserts and
+//! tombstones; ids are in a column (`ids.rs`). For each table of the design it has a hash table of key prefixes
+//! (`buckets.rs`); [`MemtableShape`] (`shape.rs`) has their prefix lengths. A search (`search.rs`) looks up every
+//! prefix that its [`MemtablePlan`] lists and compares the fingerprints of the chains. Look-ups of a known fingerprint,
+//! record or id are in `find.rs`. `checked.rs` tests the orders of memory accesses with loom (`atomics.rs`).
+//!
+//! Nothing of it is on disk: the log has the same writes.
 
 mod atomics;
 mod buckets;
-mod by_ids;
-mod entries;
 mod find;
 mod ids;
 mod search;

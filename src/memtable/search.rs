@@ -1,4 +1,4 @@
-//! Searching a memtable, in stages as a segment is: what is fetched from memory is fetched together.
+//! Searches a memtable in stages, each with its memory accesses together.
 
 use super::MemtableShape;
 use crate::codec::prefetch;
@@ -9,23 +9,21 @@ use crate::plan::probing;
 use crate::query_stats::QueryStats;
 use std::ops::ControlFlow;
 
-/// Prefixes that are on the way together.
+/// Prefixes that are looked up together.
 const TOGETHER: usize = 128;
-/// Fingerprints that are compared one after another in the time that one prefix takes.
+/// Fingerprints that a scan compares in the time of one prefix look-up.
 const COMPARED: usize = 8;
-/// More prefixes than this are never tried: a memtable is compared whole in less time.
+/// With more prefixes, a scan is always faster.
 const MOST_MASKS: f64 = 100_000.0;
 
 /// How memtables are searched at one distance.
 #[derive(Clone, Debug)]
 pub(crate) struct MemtablePlan {
-    /// Tables, and the masks by which their prefixes may differ; none where comparing all is faster in any case.
+    /// Tables, and the masks by which their prefixes may differ; `None` for a scan.
     probes: Option<Vec<(usize, Vec<u64>)>>,
-    /// How many masks these are together.
     pub(super) masks: usize,
 }
 
-/// Buffers that searching uses again.
 #[derive(Debug, Default)]
 pub(crate) struct MemtableScratch {
     places: Vec<usize>,
@@ -33,12 +31,10 @@ pub(crate) struct MemtableScratch {
 }
 
 impl MemtablePlan {
-    /// Compares with every fingerprint.
     pub(crate) fn scan() -> Self {
         Self { probes: None, masks: 0 }
     }
 
-    /// The plan that is complete at distance `k`.
     pub(crate) fn new(shape: &MemtableShape, k: u32) -> Self {
         let radii = shape.radii.get(k as usize).cloned().unwrap_or_default();
         let wanted = || {
@@ -54,10 +50,10 @@ impl MemtablePlan {
     }
 }
 
-impl<F: Fingerprint> Memtable<F> {
-    /// Calls `visit` with the number of each fingerprint within distance `k` of which something was written among the first
-    /// `visible` records, once or more, until it breaks.
-    pub(crate) fn search<B>(
+impl Memtable {
+    /// Calls `visit`, once or more, for each fingerprint within distance `k` with a record among the first `visible`
+    /// ones, until `visit` breaks.
+    pub(crate) fn search<F: Fingerprint, B>(
         &self,
         visible: u32,
         (query, k): (F, u32),
@@ -67,7 +63,7 @@ impl<F: Fingerprint> Memtable<F> {
         mut visit: impl FnMut(u32, F) -> ControlFlow<B>,
     ) -> ControlFlow<B> {
         let mut compare = |entry: u32| {
-            let fingerprint = self.fingerprint(entry);
+            let fingerprint: F = self.fingerprint(entry);
             if fingerprint.distance(query) <= k && self.is_visible(entry, visible) {
                 return visit(entry, fingerprint);
             }
@@ -92,10 +88,10 @@ impl<F: Fingerprint> Memtable<F> {
                 places.iter().for_each(|&place| buckets.prefetch(place));
                 met.clear();
                 met.extend(places.iter().filter_map(|&place| buckets.newest(place)));
-                // All chains one step at a time.
+                // All chains advance together.
                 while !met.is_empty() {
                     for &entry in &*met {
-                        prefetch(self.words.as_slice(), entry as usize * F::WORDS);
+                        prefetch(self.words.as_slice(), entry as usize * self.shape.words);
                         buckets.prefetch_older(entry);
                     }
                     work.candidates += met.len() as u64;

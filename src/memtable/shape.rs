@@ -1,45 +1,42 @@
-//! How the memtables of a store are laid out.
+//! The layout of a store's memtables.
 
 use crate::error::Result;
 use crate::fingerprint::IdKind;
 use crate::format::Parameters;
 use crate::plan::{Permutation, probing};
 
-/// Most records of a memtable: numbers of fingerprints have 31 bits.
+/// Numbers of fingerprints have 31 bits.
 pub(super) const MOST_RECORDS: usize = 1 << 30;
-/// Fewest records of a memtable.
 const LEAST_RECORDS: usize = 64;
-/// Bytes of a text id that a memtable is reckoned with.
+/// Assumed bytes of a text id.
 const TYPICAL_TEXT: usize = 64;
-/// Real fingerprints share their leading bits with more others than evenly spread ones do: some so many times as many.
+/// The factor by which more real fingerprints than evenly spread ones share their leading bits.
 const SKEW: f64 = 64.0;
 
-/// What all memtables of a store have in common.
+/// The layout that all memtables of a store share.
 #[derive(Debug)]
 pub(crate) struct MemtableShape {
-    /// Those of the store's design.
     pub(super) tables: Vec<MemtableTable>,
+    /// For each distance the radius of each table.
     pub(super) radii: Vec<Vec<Option<u32>>>,
+    /// 64-bit words of a fingerprint.
+    pub(super) words: usize,
     pub(super) ids: IdKind,
     pub(super) id_index: bool,
-    /// Records of a memtable.
     pub(super) capacity: usize,
-    /// Bytes of text ids of a memtable.
     pub(super) text_bytes: usize,
-    /// Bytes of memory that a record takes, without its text.
+    /// Bytes of memory per record, without its text.
     pub(super) record_bytes: usize,
 }
 
-/// One table: which bits of a fingerprint its hash table is by.
+/// The key of one hash table: a prefix of the permuted fingerprint.
 #[derive(Debug)]
 pub(super) struct MemtableTable {
     pub(super) permutation: Permutation,
-    /// Number of leading key bits.
     pub(super) prefix: u32,
 }
 
 impl MemtableTable {
-    /// What a key is found by.
     #[inline]
     pub(super) fn bucket_key(&self, key: u64) -> u64 {
         key >> (64 - self.prefix.clamp(1, 64))
@@ -47,15 +44,12 @@ impl MemtableTable {
 }
 
 impl MemtableShape {
-    /// Memtables of about so many bytes for a store with these parameters.
-    ///
-    /// # Errors
-    /// `InvalidInput` if the design does not fit the width, which no store's does.
+    /// The layout of memtables of about `bytes`.
     pub(crate) fn new(parameters: &Parameters, bytes: u64) -> Result<Self> {
         let layouts = parameters.design().tables(parameters.width())?;
         let (ids, id_index) = (parameters.ids(), parameters.id_index());
-        // Of each record: in every table, and every index of what is known, a mark, a head and a link; fingerprint, newest
-        // record; id, link, and its text; in the lists of ids another link.
+        // Per record: a mark, a head and a link in every table and index; fingerprint, newest record; id, link; another
+        // link in the lists of ids.
         let tables = layouts.len() + 1 + usize::from(ids != IdKind::None) + usize::from(id_index);
         let record_bytes = 9 * tables + (parameters.width() / 8) as usize + 4 + 8 + 8 + if id_index { 4 } else { 0 };
         let text = if ids == IdKind::Text { TYPICAL_TEXT } else { 0 };
@@ -71,11 +65,20 @@ impl MemtableShape {
                 MemtableTable { permutation: layout.permutation, prefix }
             })
             .collect();
-        Ok(Self { tables, radii, ids, id_index, capacity, text_bytes: capacity * text, record_bytes })
+        Ok(Self {
+            tables,
+            radii,
+            words: parameters.words(),
+            ids,
+            id_index,
+            capacity,
+            text_bytes: capacity * text,
+            record_bytes,
+        })
     }
 }
 
-/// The prefix length with which a query meets the least: its own prefixes, and fingerprints that share one.
+/// The prefix length with the least prefixes and candidates per query.
 #[expect(clippy::cast_precision_loss, reason = "an estimate")]
 fn prefix_of(leading: u32, radius: u32, records: usize) -> u32 {
     let meets = |prefix: u32| {

@@ -1,5 +1,5 @@
 use super::*;
-use crate::fingerprint::{Entry, Fingerprint, Id, IdKind, Record, U256};
+use crate::fingerprint::{Entry, Fingerprint, Id, IdKind, Record, U256, to_words};
 use crate::format::Parameters;
 use crate::plan::Design;
 use crate::query_stats::QueryStats;
@@ -30,18 +30,18 @@ fn families<F: Fingerprint>(count: usize, seed: u64) -> Vec<F> {
     all
 }
 
-fn memtable<F: Fingerprint>(parameters: &Parameters, records: usize) -> Memtable<F> {
+fn memtable(parameters: &Parameters, records: usize) -> Memtable {
     let shape = Arc::new(MemtableShape::new(parameters, 0).unwrap());
     Memtable::new(&shape, records).unwrap()
 }
 
-/// What is found within `k`, in order, each once.
-fn found<F: Fingerprint>(memtable: &Memtable<F>, visible: u32, query: F, k: u32) -> Vec<F> {
+/// The fingerprints found within `k`, ascending, each once.
+fn found<F: Fingerprint>(memtable: &Memtable, visible: u32, query: F, k: u32) -> Vec<F> {
     let plan = MemtablePlan::new(&memtable.shape, k);
     let mut found = Vec::new();
     let (mut scratch, mut work) = (MemtableScratch::default(), QueryStats::default());
     let all = memtable.search(visible, (query, k), &plan, &mut scratch, &mut work, |entry, fingerprint| {
-        assert_eq!(memtable.fingerprint(entry), fingerprint);
+        assert_eq!(memtable.fingerprint::<F>(entry), fingerprint);
         found.push(fingerprint);
         ControlFlow::<()>::Continue(())
     });
@@ -53,7 +53,7 @@ fn found<F: Fingerprint>(memtable: &Memtable<F>, visible: u32, query: F, k: u32)
 
 fn finds_all<F: Fingerprint>(parameters: &Parameters, count: usize) {
     let all = families::<F>(count, 7);
-    let memtable = memtable::<F>(parameters, count);
+    let memtable = memtable(parameters, count);
     let half = count / 2;
     for (number, &fingerprint) in all.iter().enumerate() {
         memtable.push(fingerprint, &Id::Number(number as u64), false).unwrap();
@@ -92,10 +92,10 @@ fn everything_near_is_found_at_every_moment_with_every_design() {
 }
 
 #[test]
-fn the_last_word_counts_at_every_moment() {
+fn the_newest_visible_entry_counts_at_every_moment() {
     for ids in [IdKind::Number, IdKind::Text] {
         let parameters = Parameters::new(3).with_ids(ids).with_id_index(true);
-        let memtable = memtable::<u64>(&parameters, 4000);
+        let memtable = memtable(&parameters, 4000);
         let (mut state, mut model) = (5, BTreeMap::new());
         let mut moments = Vec::new();
         for step in 0..4000 {
@@ -109,7 +109,7 @@ fn the_last_word_counts_at_every_moment() {
                 moments.push((memtable.visible(), model.clone()));
             }
         }
-        let one_more = Entry { record: Record::new(1, 1), is_tombstone: false };
+        let one_more = Entry { record: Record::new(to_words(1u64), 1), is_tombstone: false };
         assert!(!memtable.has_room(&[one_more]));
         for (visible, model) in moments {
             let expected: Vec<Entry> = model
@@ -120,19 +120,18 @@ fn the_last_word_counts_at_every_moment() {
             for (record, removed) in model {
                 assert_eq!(memtable.is_removed(record.fingerprint, &record.id, visible), Some(removed));
                 let mut entries = memtable.entries_of_id(&record.id, visible);
-                assert!(removed || entries.any(|entry| memtable.fingerprint(entry) == record.fingerprint));
+                assert!(removed || entries.any(|entry| memtable.fingerprint::<u64>(entry) == record.fingerprint));
                 let entry = memtable.find(record.fingerprint).unwrap();
                 assert_eq!(memtable.live_ids_of(entry, visible).any(|id| id == record.id), !removed);
             }
-            assert_eq!(memtable.is_removed(99, &Id::Number(1), visible), None);
+            assert_eq!(memtable.is_removed(99u64, &Id::Number(1), visible), None);
         }
     }
 }
 
-/// The most links that one look-up of a fingerprint, a record or an id follows in a memtable of so many records, and that
-/// writing one does.
+/// The most links that one write or one look-up of a fingerprint or a record follows, in a memtable of so many records.
 fn most_steps(records: u64, write: impl Fn(u64) -> (u64, u64, bool)) -> u64 {
-    let memtable = memtable::<u64>(&Parameters::new(3).with_id_index(true), records as usize);
+    let memtable = memtable(&Parameters::new(3).with_id_index(true), records as usize);
     let mut most = 0;
     let mut count = |work: &mut dyn FnMut()| {
         let before = buckets::STEPS.get();
@@ -154,8 +153,7 @@ fn most_steps(records: u64, write: impl Fn(u64) -> (u64, u64, bool)) -> u64 {
 }
 
 #[test]
-fn nothing_known_takes_long_to_find_however_alike_the_records_are() {
-    // A hash has a few of a thousand keys in one chain at most.
+fn look_ups_take_few_steps_with_records_of_any_kind() {
     const FEW: u64 = 150;
     let spread = |number: u64| random(&mut number.clone());
     for records in [1000, 8000] {
@@ -167,20 +165,20 @@ fn nothing_known_takes_long_to_find_however_alike_the_records_are() {
 }
 
 #[test]
-fn an_id_that_is_replaced_again_and_again_has_a_short_list() {
-    let memtable = memtable::<u64>(&Parameters::new(3).with_id_index(true), 30_000);
+fn an_id_that_is_often_replaced_has_a_short_list() {
+    let memtable = memtable(&Parameters::new(3).with_id_index(true), 30_000);
     let id = Id::Number(7);
-    memtable.push(1, &id, false).unwrap();
-    for number in 0..5000 {
-        // Replaced, then a record that comes and goes, then one that is said once more.
+    memtable.push(1u64, &id, false).unwrap();
+    for number in 0..5000u64 {
+        // A replacement, then a record that comes and goes, then a repeated one.
         memtable.push(number + 1, &id, true).unwrap();
         memtable.push(number + 2, &id, false).unwrap();
-        memtable.push(1 << 40, &id, false).unwrap();
-        memtable.push(1 << 40, &id, true).unwrap();
+        memtable.push(1u64 << 40, &id, false).unwrap();
+        memtable.push(1u64 << 40, &id, true).unwrap();
         memtable.push(number + 2, &id, false).unwrap();
     }
     let early = memtable.pushed.load(Ordering::Relaxed);
-    memtable.push(5001, &id, true).unwrap();
+    memtable.push(5001u64, &id, true).unwrap();
     memtable.publish();
     let found = |visible| memtable.entries_of_id(&id, visible).map(|entry| memtable.fingerprint(entry)).collect();
     let before = buckets::STEPS.get();
@@ -191,35 +189,35 @@ fn an_id_that_is_replaced_again_and_again_has_a_short_list() {
 
 #[test]
 fn counts_are_added_up() {
-    let memtable = memtable::<u64>(&Parameters::new(3).with_ids(IdKind::None), 100);
-    for (fingerprint, count, removed) in [(7, 5, false), (7, 2, true), (8, 1, false), (8, 1, true), (9, 4, true)] {
+    let memtable = memtable(&Parameters::new(3).with_ids(IdKind::None), 100);
+    for (fingerprint, count, removed) in [(7u64, 5, false), (7, 2, true), (8, 1, false), (8, 1, true), (9, 4, true)] {
         memtable.push(fingerprint, &Id::Count(count), removed).unwrap();
     }
     memtable.publish();
-    let entry = |fingerprint, count, removed| Entry {
+    let entry = |fingerprint: u64, count, removed| Entry {
         record: Record { fingerprint, id: Id::Count(count) },
         is_tombstone: removed,
     };
     assert_eq!(memtable.entries(memtable.visible()), [entry(7, 3, false), entry(9, 4, true)]);
-    // No store counts so far; nothing overflows all the same.
-    (0..2).for_each(|_| memtable.push(10, &Id::Count(u64::MAX), false).unwrap());
+    // No store has such counts, but they do not overflow.
+    (0..2).for_each(|_| memtable.push(10u64, &Id::Count(u64::MAX), false).unwrap());
     memtable.publish();
     let expected = [entry(7, 3, false), entry(9, 4, true), entry(10, u64::MAX, false)];
     assert_eq!(memtable.entries(memtable.visible()), expected);
 }
 
 #[test]
-fn readers_see_batches_whole_while_somebody_writes() {
+fn readers_see_batches_whole_while_another_thread_writes() {
     const BATCH: u64 = 5;
     // Miri is some thousand times slower.
     const BATCHES: u64 = if cfg!(miri) { 30 } else { 10_000 };
     let parameters = Parameters::new(3);
-    let memtable = memtable::<u64>(&parameters, (BATCHES * BATCH) as usize);
+    let memtable = memtable(&parameters, (BATCHES * BATCH) as usize);
     let plan = MemtablePlan::new(&memtable.shape, 3);
     std::thread::scope(|scope| {
         scope.spawn(|| {
             for batch in 0..BATCHES {
-                // All of a batch have the same fingerprint, spread over all buckets from batch to batch.
+                // A batch has one fingerprint; those of all batches are spread over the buckets.
                 let fingerprint = batch.wrapping_mul(0x9e37_79b9_7f4a_7c15);
                 (0..BATCH).for_each(|id| memtable.push(fingerprint, &Id::Number(id), false).unwrap());
                 memtable.publish();
@@ -231,7 +229,7 @@ fn readers_see_batches_whole_while_somebody_writes() {
                 while u64::from(memtable.visible()) < BATCHES * BATCH {
                     let visible = memtable.visible();
                     assert_eq!(u64::from(visible) % BATCH, 0);
-                    // The newest batch there is, and the one after it, which is not there yet.
+                    // The newest batch, and the next one, which is not visible yet.
                     for (batch, seen) in [(u64::from(visible) / BATCH).wrapping_sub(1), u64::from(visible) / BATCH]
                         .into_iter()
                         .zip([true, false])

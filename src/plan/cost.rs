@@ -1,31 +1,30 @@
-//! What a design costs, predicted, and which one to take.
+//! Predicted costs of designs, and recommendations.
 //!
-//! [`predict`] knows nothing of the data and assumes evenly spread keys. Real fingerprints come in families, and then a
-//! query near a stored one meets many existing prefixes and dense blocks: [`super::Skew`] predicts from the data
-//! itself.
+//! [`predict`] assumes evenly spread keys. Real fingerprints come in families: a query near a stored one meets many
+//! existing prefixes and dense blocks. [`super::Skew`] predicts from the data itself.
 
 use super::filter_shape::{FilterShape, filters_of};
 use super::probing::{self, Shape};
 use super::{Design, TableForm, TableLayout};
 use crate::error::Result;
 
-/// Share by which a table exceeds the information bound, index and checksums included.
+/// Ratio of a table's size to the information bound, index and checksums included.
 const TABLE_OVERHEAD: f64 = 1.01;
-/// Memory of the index for one block, in bytes: key, place, directory, and its share of its page's rank.
+/// Bytes of memory of the index a block: key, place, directory, and its share of its page's rank.
 const INDEX_ENTRY: f64 = 17.5;
 
-/// What a store is to hold and to answer.
+/// The size of a store and its queries.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Workload {
     /// Number of distinct fingerprints.
     pub fingerprints: u64,
     /// Width of a fingerprint in bits.
     pub width: u32,
-    /// Distance of the queries, and the greatest one that the store is made for.
+    /// Distance of the queries, which is the store's maximum.
     pub distance: u32,
     /// Bytes of a block.
     pub block_size: u32,
-    /// Whether there are prefix filters in memory.
+    /// Whether prefix filters are in memory.
     pub filter: bool,
 }
 
@@ -43,7 +42,7 @@ pub struct Cost {
     pub filter_bytes: f64,
     /// Whether a query reads the first table whole, because probing would cost more.
     pub scan: bool,
-    /// Prefixes asked for; 0 for a scan.
+    /// Prefixes probed; 0 for a scan.
     pub probes: f64,
     /// Blocks read and decoded.
     pub blocks: f64,
@@ -53,30 +52,28 @@ pub struct Cost {
     pub nanos: f64,
 }
 
-/// What the planner is to make small.
+/// The quantity that the planner minimizes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Goal {
-    /// A fast query at few bytes; a byte counts more than a nanosecond.
+    /// Bytes on disk, squared, times the time of a query.
     #[default]
     Balanced,
     /// Bytes on disk.
     Space,
     /// Time of a query with everything in memory.
     Latency,
-    /// Time of a query on a cold disk: few blocks to read, without many copies of everything.
+    /// Time of a query on a cold disk: few blocks to read, but also few bytes on disk.
     Disk,
 }
 
 impl Goal {
-    /// What is to be small.
     pub(super) fn score(self, cost: &Cost) -> f64 {
         match self {
             Self::Balanced => cost.disk_bytes * cost.disk_bytes * cost.nanos,
             Self::Space => cost.disk_bytes,
             Self::Latency => cost.nanos,
-            // The reads of a query go out together, so one more counts little, and a copy of all fingerprints counts
-            // too.
+            // The reads of a query overlap, so one more counts little; a copy of all fingerprints counts too.
             Self::Disk => (1.0 + cost.blocks) * cost.disk_bytes.sqrt(),
         }
     }
@@ -90,7 +87,7 @@ pub fn predict(design: Design, workload: &Workload) -> Result<Cost> {
     evenly(design, workload, 1.0)
 }
 
-/// The costs on evenly spread keys that take `bits_ratio` times the bits that such keys do.
+/// The costs on evenly spread keys, but with `bits_ratio` times their bits.
 pub(super) fn evenly(design: Design, workload: &Workload, bits_ratio: f64) -> Result<Cost> {
     let probed = probed(design, workload, bits_ratio)?;
     let steps = probed.iter().map(|table| {
@@ -107,25 +104,22 @@ pub(super) fn evenly(design: Design, workload: &Workload, bits_ratio: f64) -> Re
     cost(design, workload, bits_ratio, &steps)
 }
 
-/// Bits that one of so many evenly spread keys takes in a table, index and checksums included.
+/// Bits a key of evenly spread ones in a table, index and checksums included.
 pub(super) fn even_bits(keys: f64, width: u32) -> f64 {
-    // Fingerprints take at least a bit each, however crowded their space is.
+    // A fingerprint takes at least a bit.
     (f64::from(width) - keys.log2() + std::f64::consts::LOG2_E).max(1.0) * TABLE_OVERHEAD
 }
 
-/// How large each table is.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct TableSize {
     pub(super) keys: f64,
-    /// Bits of a key.
     pub(super) bits: f64,
-    /// Keys of a block.
     pub(super) block_keys: f64,
     pub(super) blocks: f64,
 }
 
 impl TableSize {
-    /// A table of this form whose keys take `bits_ratio` times the bits of evenly spread ones.
+    /// A table of this form, with `bits_ratio` times the bits of evenly spread keys.
     #[expect(clippy::cast_precision_loss, reason = "a prediction")]
     pub(super) fn of(form: TableForm, workload: &Workload, bits_ratio: f64) -> Self {
         let keys = workload.fingerprints.max(1) as f64;
@@ -149,10 +143,8 @@ impl TableSize {
     }
 }
 
-/// Bytes of a page of rows.
 const PAGE_BYTES: f64 = 4096.0;
 
-/// A table that queries probe.
 #[derive(Clone, Debug)]
 pub(super) struct ProbedTable {
     pub(super) layout: TableLayout,
@@ -170,7 +162,6 @@ impl ProbedTable {
     }
 }
 
-/// The forms of a design's tables.
 fn forms(design: Design, workload: &Workload) -> Result<Vec<(TableLayout, TableForm)>> {
     let form = |(number, layout): (usize, TableLayout)| {
         let form = TableForm::new(workload.width, number, layout.leading, workload.fingerprints);
@@ -191,19 +182,18 @@ pub(super) fn probed(design: Design, workload: &Workload, bits_ratio: f64) -> Re
     Ok(tables.collect())
 }
 
-/// What a query does in one table.
+/// The costs of a query in one table.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Step {
-    /// The time that a store expects when it chooses between probing and a scan.
+    /// The time by which a store chooses between probing and a scan.
     pub(super) planned: f64,
     pub(super) probes: f64,
     pub(super) blocks: f64,
     pub(super) candidates: f64,
-    /// The time that this prediction expects.
     pub(super) nanos: f64,
 }
 
-/// Adds up a design's costs; where the store will scan, those of a scan.
+/// The sum of a design's costs, or the costs of a scan if the store will scan.
 #[expect(clippy::cast_precision_loss, reason = "a prediction")]
 pub(super) fn cost(design: Design, workload: &Workload, bits_ratio: f64, steps: &[Step]) -> Result<Cost> {
     let filters = filters_of(design, workload.width, workload.fingerprints, workload.distance)?;
@@ -227,7 +217,7 @@ pub(super) fn cost(design: Design, workload: &Workload, bits_ratio: f64, steps: 
     })
 }
 
-/// The listed design that serves the goal best, for evenly spread fingerprints.
+/// The listed design with the best score for evenly spread fingerprints.
 ///
 /// # Errors
 /// `InvalidInput` if no listed design fits the workload's width.
@@ -236,7 +226,7 @@ pub fn recommend(goal: Goal, workload: &Workload) -> Result<Design> {
     Ok(best(goal, &costs.collect::<Result<Vec<_>>>()?).unwrap_or(Design::Tables { parts: 2 }))
 }
 
-/// The one of some designs, with their costs, that serves the goal best: the first of equal ones, `None` of none.
+/// The design with the best score, the first of equal ones; `None` of none.
 #[must_use]
 pub fn best(goal: Goal, costs: &[(Design, Cost)]) -> Option<Design> {
     costs.iter().min_by(|(_, a), (_, b)| goal.score(a).total_cmp(&goal.score(b))).map(|(design, _)| *design)

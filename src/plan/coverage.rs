@@ -1,10 +1,10 @@
-//! How far a prefix reaches, measured on block keys.
+//! The blocks that a prefix covers, estimated from block keys.
 
-/// Blocks that the keys with one prefix extend over, for every prefix length from 0 to 64.
+/// Blocks that the keys with one prefix cover, for each prefix length from 0 to 64.
 ///
-/// Block keys are a sample of the data, one key a block, and show its skew: bits that hardly vary tell few of them
-/// apart. Ranges shorter than a few blocks are below the sample's resolution; there every further bit is taken to halve
-/// them, unless block keys that still share the prefix say otherwise.
+/// Block keys are a sample of the data, one key a block, and show its skew. Ranges shorter than a few blocks are below
+/// the sample's resolution: there each further bit is assumed to halve them, unless block keys that still share the
+/// prefix are more.
 #[expect(clippy::cast_precision_loss, reason = "an estimate")]
 pub(crate) fn covered(keys: impl ExactSizeIterator<Item = u64> + Clone) -> [f64; 65] {
     const RESOLUTION: f64 = 4.0;

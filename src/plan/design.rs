@@ -1,23 +1,20 @@
-//! Table designs, and the radii that make each of them complete.
+//! Table designs, and the radii that make them complete.
 
 use super::permutation::{BitGroup, Permutation};
 use crate::error::{Error, Result};
 use std::fmt;
 use std::str::FromStr;
 
-/// Bits of the widest fingerprint.
 const MAX_WIDTH: u32 = 256;
-/// Most tables a design may have.
 const MAX_TABLES: usize = 256;
 
-/// A way to lay out tables. The fingerprint's bits are cut into parts of nearly equal length, the longer ones first.
+/// A layout of tables. The fingerprint's bits are cut into parts of nearly equal length, the longer ones first.
 ///
-/// Named, in the programs and in messages, `tables-M`, `choose-C-of-M` and `nested-OxI`.
+/// The programs name designs `tables-M`, `choose-C-of-M` and `nested-OxI`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Design {
-    /// One table for each of `parts` parts, which leads its key. With four parts and k = 3 the paper's first example;
-    /// with fewer parts the radius designs.
+    /// One table for each part, which leads its key. Four parts with k = 3 are the paper's first example.
     Tables {
         /// Number of parts and tables.
         parts: u8,
@@ -43,7 +40,7 @@ pub enum Design {
 /// One table of a design.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TableLayout {
-    /// How a fingerprint becomes the table's key.
+    /// Makes the table's key of a fingerprint.
     pub permutation: Permutation,
     /// Number of leading key bits that a probe may use as its prefix.
     pub leading: u32,
@@ -61,7 +58,7 @@ impl Design {
         Self::Choose { chosen: 3, parts: 6 },
     ];
 
-    /// The same for fingerprints of `width` bits. Wide ones have narrow tables, so there are designs of many.
+    /// The listed designs for fingerprints of `width` bits. Wide ones have narrow tables, so designs may have many.
     #[must_use]
     pub fn listed(width: u32) -> Vec<Self> {
         const PARTS: [u8; 16] = [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 16, 20];
@@ -101,9 +98,9 @@ impl Design {
         })
     }
 
-    /// The radius within which each table has to be probed so that every fingerprint within distance `k` is found, in
-    /// the order of [`Design::tables`]; `None` = the table need not be probed. Empty for a design of more than 256
-    /// tables, which no store can have.
+    /// The radius within which each table has to be probed to find every fingerprint within distance `k`, in the order
+    /// of [`Design::tables`]; `None` if the table need not be probed. Empty for a design of more than 256 tables, which
+    /// no store can have.
     ///
     /// With m parts and k = m * a + b errors, 0 <= b < m: if the first b + 1 parts had more than a errors each and the
     /// others more than a - 1, there would be at least (b + 1) * (a + 1) + (m - b - 1) * a = k + 1 of them. So probing
@@ -119,7 +116,7 @@ impl Design {
         if self.table_count() > MAX_TABLES {
             return Vec::new();
         }
-        // No two fingerprints are farther apart.
+        // The greatest distance.
         let k = k.min(MAX_WIDTH);
         match self {
             Self::Tables { parts } => {
@@ -155,14 +152,14 @@ impl Design {
                 Self::Tables { parts } => (1..=width).contains(&u32::from(parts)),
                 Self::Choose { chosen, parts } => (1..=parts).contains(&chosen) && u32::from(parts) <= width,
                 Self::Nested { outer, inner } => {
-                    // The bits outside the longest outer part have to suffice for the inner ones.
+                    // The bits outside the longest outer part are at least one an inner part.
                     let (outer, inner) = (u32::from(outer), u32::from(inner));
                     (2..=width).contains(&outer) && inner >= 1 && width - width.div_ceil(outer) >= inner
                 }
             };
         if !fits || self.table_count() > MAX_TABLES {
             return Err(Error::invalid(format!("design {self} does not fit {width}-bit fingerprints"))
-                .with_remedy("see `fpload --plan list` for designs that do"));
+                .with_remedy("choose a design with fewer parts"));
         }
         Ok(())
     }
@@ -174,7 +171,7 @@ fn part_radius(part: u32, parts: u32, k: u32) -> Option<u32> {
     if part <= b { Some(a) } else { a.checked_sub(1) }
 }
 
-/// Cuts groups of bits into `parts` lists of groups, whose lengths differ by at most one, the longer ones first.
+/// Cuts groups of bits into `parts` lists whose lengths differ by at most one bit, the longer ones first.
 fn cut(groups: &[BitGroup], parts: u32) -> Vec<Vec<BitGroup>> {
     let total: u32 = groups.iter().map(|group| group.length).sum();
     let mut source = groups.iter().copied();
@@ -227,12 +224,12 @@ fn choices(count: usize, chosen: usize) -> Vec<Vec<usize>> {
         .collect()
 }
 
-/// Number of choices of `k` of `n`; the greatest number where it does not fit.
+/// Number of choices of `k` of `n`; saturates.
 fn binomial(n: u32, k: u32) -> usize {
     if k > n {
         return 0;
     }
-    // From the smaller side no product grows beyond the result, so that saturating cannot shrink it again.
+    // With the smaller k no product exceeds the result.
     let k = k.min(n - k);
     let product =
         (0..k).try_fold(1u128, |product, i| Some(product.checked_mul(u128::from(n - i))? / u128::from(i + 1)));
@@ -268,7 +265,7 @@ impl FromStr for Design {
         };
         design.ok_or_else(|| {
             Error::invalid(format!("there is no plan '{name}'"))
-                .with_remedy("use tables-M, choose-C-of-M or nested-OxI; `fpload --plan list` shows the usual ones")
+                .with_remedy("use tables-M, choose-C-of-M or nested-OxI")
         })
     }
 }

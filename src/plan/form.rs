@@ -1,17 +1,17 @@
-//! What the keys of a table are.
+//! The forms of table keys.
 //!
-//! A fingerprint of 64 bits is written whole into every table. Of wider ones that would be absurd (16 copies of 32
-//! bytes), so they are written whole only once, as *rows* in ascending order, and the tables hold *narrow* keys: as many
-//! leading bits of the permuted fingerprint as tell it apart, and behind them the number of its row.
+//! A fingerprint of 64 bits is stored whole in every table. Wider ones are stored whole only once, as *rows* in
+//! ascending order; the other tables have *narrow* keys: enough leading bits of the permuted fingerprint to distinguish
+//! it, followed by the number of its row.
 
 use crate::bits::bit_length;
 
-/// What the keys of a table are. They are 64-bit numbers in every form, or looked for by their 64 leading bits.
+/// The form of a table's keys, which are 64-bit numbers or are searched by their 64 leading bits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TableForm {
     /// Whole permuted fingerprints, compressed in blocks.
     Full,
-    /// Whole fingerprints as they are: each page has as many as fit it.
+    /// Whole uncompressed fingerprints: each page has as many as fit.
     Rows,
     /// Leading bits of permuted fingerprints and numbers of rows, compressed in blocks.
     Narrow {
@@ -23,12 +23,11 @@ pub enum TableForm {
 }
 
 impl TableForm {
-    /// Leading bits of narrow keys beyond those that number the rows. Chance neighbours, which cost a visit to their
-    /// row each, are then one in 64 prefixes; each further bit would be a bit more for every fingerprint and table.
+    /// Leading bits of narrow keys beyond log2 of the rows. Then one in 64 prefixes has an unrelated key, which costs a
+    /// read of its row; each further bit would cost a bit a fingerprint and table.
     const SPARE_BITS: u32 = 6;
 
-    /// The form of table `number` of fingerprints with `width` bits, of which there are `fingerprints`; `leading` bits
-    /// of the table's keys may be used as a prefix.
+    /// The form of table `number` of so many fingerprints; `leading` bits of its keys may be a prefix.
     #[must_use]
     pub fn new(width: u32, number: usize, leading: u32, fingerprints: u64) -> Self {
         if width <= 64 {
@@ -41,7 +40,7 @@ impl TableForm {
         Self::Narrow { lead: leading.min(row + Self::SPARE_BITS).min(64 - row), row }
     }
 
-    /// Number of leading bits by which keys can be looked for, of `leading` that the layout allows.
+    /// Number of leading bits by which keys can be searched, of `leading` that the layout allows.
     #[must_use]
     pub fn searchable(self, leading: u32) -> u32 {
         match self {
@@ -50,7 +49,7 @@ impl TableForm {
         }
     }
 
-    /// By how many bits a stored key is shorter than 64; the missing ones are zeros in front of it.
+    /// Leading zeros of every stored key.
     #[must_use]
     pub fn shift(self) -> u32 {
         match self {
@@ -59,13 +58,13 @@ impl TableForm {
         }
     }
 
-    /// The greatest key that there can be.
+    /// The greatest possible key.
     #[must_use]
     pub fn greatest_key(self) -> u64 {
         u64::MAX.checked_shr(self.shift()).unwrap_or(0)
     }
 
-    /// The narrow key of a fingerprint whose permutation begins with the 64 bits `head` and that is the row `number`.
+    /// The narrow key of row `number`, whose permuted fingerprint begins with the 64 bits `head`.
     #[must_use]
     pub fn narrow_key(self, head: u64, number: u64) -> u64 {
         match self {

@@ -1,23 +1,22 @@
-//! How many levels a join divides fingerprints by before it compares them.
+//! The number of levels of a join before it compares fingerprints.
 //!
-//! Of fingerprints in which at most e errors (differing bits) are left among some bits, these are cut into e + c parts.
-//! Two near fingerprints agree in at least c of the parts: the paper's choose-c-of-m designs. A join groups by the first
-//! part that agrees, and then, level by level, by the next one. More levels mean more tables to be made, and fewer
-//! fingerprints that are compared in each.
+//! If at most e errors (differing bits) are left in some bits, these are cut into e + c parts. Two near fingerprints
+//! agree in at least c of the parts: the paper's choose-c-of-m designs. A join groups by the first part that agrees and
+//! then, level by level, by the next one. More levels mean more tables, and fewer comparisons in each.
 
-/// What a join is to do at one point: the fingerprints that came together there.
+use super::probing::binomial;
+
+/// The size of a join at one node.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct JoinSize {
-    /// Fingerprints.
     pub(crate) items: f64,
     /// Pairs of them that may be near.
     pub(crate) pairs: f64,
-    /// 64-bit words of a fingerprint.
     pub(crate) words: u32,
 }
 
 impl JoinSize {
-    /// So many fingerprints of a width, each pair of which may be near, or each of them and each of so many on the right.
+    /// A self-join of `left` fingerprints, or a join with `right` ones.
     #[expect(clippy::cast_precision_loss, reason = "an estimate")]
     pub(crate) fn new(left: u64, right: Option<u64>, width: u32) -> Self {
         let left = left as f64;
@@ -27,20 +26,18 @@ impl JoinSize {
     }
 }
 
-/// A way to join, and what it costs.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct JoinWay {
-    /// How many parts agree where fingerprints are compared at last; 0 = all are compared with all.
+    /// Number of parts that agree where fingerprints are compared; 0 compares all with all.
     pub(crate) levels: u32,
-    /// Time in nanoseconds.
     pub(crate) nanos: f64,
 }
 
-/// Nanoseconds to put one fingerprint of one word in its group: count, move, look whether there is another.
+/// Nanoseconds to group a fingerprint, a word: count, move, check for another one.
 const GROUP: f64 = 8.0;
 /// Nanoseconds to compare two fingerprints, a word.
 const COMPARE: f64 = 1.0;
-/// More levels are never worth it: the tables are as many as the ways to choose them.
+/// Most levels: the number of tables grows with the choices of the parts.
 const MOST_LEVELS: u32 = 6;
 
 /// The cheapest way to join fingerprints in which at most `errors` errors are left in `bits` bits that vary.
@@ -48,7 +45,7 @@ pub(crate) fn cheapest(size: JoinSize, bits: u32, errors: u32) -> JoinWay {
     let words = f64::from(size.words);
     let way = |levels: u32| {
         let parts = errors + levels;
-        let tables = choose(parts, levels);
+        let tables = binomial(parts, levels);
         let agreeing = f64::from(bits) * f64::from(levels) / f64::from(parts.max(1));
         let compared = size.pairs * (-agreeing).exp2();
         let grouped = if levels == 0 { 0.0 } else { size.items * GROUP * words };
@@ -57,11 +54,6 @@ pub(crate) fn cheapest(size: JoinSize, bits: u32, errors: u32) -> JoinWay {
     // Every part needs a bit.
     let most = MOST_LEVELS.min(bits.saturating_sub(errors));
     (0..=most).map(way).min_by(|a, b| a.nanos.total_cmp(&b.nanos)).unwrap_or_else(|| way(0))
-}
-
-/// The number of ways to choose `k` of `n`.
-fn choose(n: u32, k: u32) -> f64 {
-    (0..k).fold(1.0, |product, i| product * f64::from(n - i) / f64::from(i + 1))
 }
 
 #[cfg(test)]

@@ -1,9 +1,9 @@
-//! The masks of a few flipped bits among the leading ones.
+//! The masks of a few flipped leading bits.
 
 use crate::bits::low_mask;
 
-/// Every mask of at most `radius` ones among the `prefix` leading bits; first that of none, then the one that flips the
-/// last of them, so that neighbours in the list lead to places near each other.
+/// Every mask of at most `radius` ones among the `prefix` leading bits. It begins with no ones, then the last leading
+/// bit, so that neighbours in the list lead to neighbouring places.
 pub(crate) fn masks(prefix: u32, radius: u32) -> Vec<u64> {
     let shift = 64 - prefix;
     let mut masks = vec![0];

@@ -1,40 +1,38 @@
-//! Whether a batch of queries is merged with a table or probes it.
+//! The cost of merging a sorted batch of queries with a table, as an alternative to probing.
 
 use super::probing::{Shape, masks};
 use super::{TableForm, Timings};
 
-/// Most flips of a prefix that are tried for a query.
+/// Most flipped prefixes a query.
 const MOST_FLIPS: f64 = 50_000.0;
 
-/// Bits of a prefix beyond those that number a table's keys; more are not needed to tell them apart.
+/// Bits of a prefix beyond log2 of the table's keys.
 const SPARE_BITS: u32 = 5;
 
-/// Time to sort a query by a table's keys, in nanoseconds. Like the others here it is measured, for a million queries.
+/// Time to sort a query by a table's keys, in nanoseconds; as all times here measured on a million queries.
 const SORT: f64 = 60.0;
 
-/// Time to make a prefix, to mark it, to make it again, and to ask whether a key has it.
+/// Time to make a prefix twice, to mark it, and to look a key up by it.
 const PROBE: f64 = 6.0;
 
-/// Time to ask for a decoded key whether its prefix is marked.
+/// Time to check whether a decoded key's prefix is marked.
 const KEY: f64 = 1.7;
 
-/// Time to see that a block has no mark.
+/// Time to skip a block without marks.
 const SKIP: f64 = 8.0;
 
 /// Time to compare a query with a key that has one of its prefixes.
 const MEET: f64 = 40.0;
 
-/// Longest prefix by which sorted queries are looked up.
 const LONGEST: u32 = 32;
 
-/// Longest prefix by which a batch looks for keys in a table with so many leading bits: as long as its flips are not
-/// too many.
+/// The longest prefix with at most [`MOST_FLIPS`] flips in a table with so many leading bits.
 pub(crate) fn longest_prefix(leading: u32, radius: u32) -> u32 {
     (0..=leading.min(LONGEST)).rev().find(|&prefix| masks(prefix, radius) <= MOST_FLIPS).unwrap_or(0)
 }
 
-/// Time to merge so many queries with a table within `radius`, in nanoseconds of one thread. `covered` says how many
-/// blocks the keys with one prefix of a length extend over.
+/// Nanoseconds of one thread to merge queries with a table within `radius`. `covered` returns the blocks that the keys
+/// with one prefix of a length cover.
 pub(crate) fn nanos(shape: Shape, radius: u32, queries: f64, covered: impl Fn(u32) -> f64) -> f64 {
     let needed = (shape.keys.max(1.0).log2() as u32).saturating_add(SPARE_BITS);
     let prefix = longest_prefix(shape.leading, radius).min(needed);
@@ -71,7 +69,7 @@ mod tests {
             assert!(pays(1e8, 1e6, radius), "{radius}");
             assert!(!pays(1e8, 10.0, radius), "{radius}");
         }
-        // Within radius 0 a million queries want less than half of the blocks.
+        // Within radius 0 a million queries need less than half of the blocks.
         assert!(pays(1e8, 1e7, 0) && !pays(1e8, 1e5, 0));
         assert!(pays(1e6, 1e5, 1) && !pays(1e9, 1000.0, 1));
     }

@@ -1,15 +1,20 @@
-//! Plans: which sorted, permuted copies of the fingerprints are kept, and how they are probed.
+//! Plans: the sorted, permuted copies of the fingerprints, and how they are probed. Pure: no files, no state.
 //!
-//! A table is sorted by its permuted key, so all fingerprints that agree with a query in the first bits of the key lie
-//! together. Probing a table within a *radius* means looking at every place that the query's prefix, or the prefix with
-//! at most that many bits flipped, begins. A [`Design`] lays out the tables and knows for every distance k within which
-//! radius each table is to be probed, so that a fingerprint at distance k or less is found in at least one of them.
-//!
-//! That guarantee is the heart of an exact store. It rests on counting alone ([`Design::radii`]) and is proved by
-//! exhaustion in the tests: all 43,745 error patterns of up to three of 64 bits, and all patterns of small widths.
+//! A table is sorted by its permuted key (`Permutation`), so all fingerprints that agree with a query in the first
+//! bits of the key are neighbours. Probing a table within a *radius* means looking up the query's prefix, and the
+//! prefix with at most so many bits flipped (`masks.rs`). A [`Design`] lays out the tables and returns for every
+//! distance k the radius of each ([`Design::radii`]), so that a fingerprint within distance k is found in at least one
+//! table. Answers are exact because of this rule. It is proved by counting, and the tests check all 43,745 error
+//! patterns of up to three of 64 bits and all patterns of small widths. `TableForm` is the form of a table's keys;
+//! format-spec/plan.md specifies both.
 //!
 //! The prefix length is not part of a plan: any prefix of a table's leading part will do, because flips in the prefix
-//! are at most the flips in the leading part. A query picks the length that suits the table's size (`probing`).
+//! are at most the flips in the leading part. A query takes the fastest length for the table's size and skew
+//! (`probing.rs`, `coverage.rs`), with a filter if there is one (`filter_shape.rs`). `merging.rs` and `join.rs` do the
+//! same for batches and joins. All of these predict times from `Timings`.
+//!
+//! [`predict`] and [`recommend`] choose a design for evenly spread keys (`cost.rs`); [`Skew`] does so on the data
+//! (`skew/`).
 
 mod cost;
 pub(crate) mod coverage;
@@ -25,8 +30,18 @@ mod skew;
 mod timings;
 
 pub use cost::{Cost, Goal, Workload, best, predict, recommend};
-pub use design::{Design, TableLayout};
-pub use form::TableForm;
-pub use permutation::{BitGroup, Permutation};
+pub use design::Design;
 pub use skew::Skew;
-pub use timings::Timings;
+
+#[cfg(feature = "unstable")]
+pub use inner::{BitGroup, Permutation, TableForm, TableLayout, Timings};
+#[cfg(not(feature = "unstable"))]
+pub(crate) use inner::{Permutation, TableForm, TableLayout, Timings};
+
+/// The inner types of plans, public with the feature `unstable` alone.
+mod inner {
+    pub use super::design::TableLayout;
+    pub use super::form::TableForm;
+    pub use super::permutation::{BitGroup, Permutation};
+    pub use super::timings::Timings;
+}

@@ -20,7 +20,7 @@ pub struct Permutation {
     moves: Vec<Move>,
 }
 
-/// One group as a rotation and the mask of where it goes to.
+/// A group as a rotation and the mask of its target bits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Move {
     rotation: u32,
@@ -40,13 +40,13 @@ impl Permutation {
         }
         debug_assert_eq!(joined.iter().map(|group| group.length).sum::<u32>(), width, "groups cover the width");
         let mut filled = 0;
-        // Wider keys are never made whole.
+        // Only the heads of wider keys are needed.
         let moves = joined
             .iter()
             .filter(|_| width <= 64)
             .map(|group| {
                 filled += group.length;
-                // Counted from the least significant bit: where the group's last bit goes to, and where it comes from.
+                // Positions of the group's last bit in the key and in the fingerprint, from the least significant bit.
                 let (to, from) = (width - filled, width - group.first - group.length);
                 Move { rotation: to.wrapping_sub(from) & 63, target: low_mask(group.length) << to }
             })
@@ -122,7 +122,7 @@ mod tests {
         assert_eq!(Permutation::new(64, &[group(0, 20), group(20, 44)]).groups(), [group(0, 64)]);
     }
 
-    /// The tables of another system, simhash-cpp: those blocks first, counted from the lowest bits, that have to be equal.
+    /// The tables of simhash-cpp: first the blocks, counted from the lowest bits, that have to be equal.
     #[test]
     fn tables_of_simhash_cpp() {
         let vectors = include_str!("../../sketch/tests/vectors/simhash_seomoz.ndjson");

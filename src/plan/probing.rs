@@ -1,34 +1,25 @@
-//! Which prefix length a query uses in a table, and what that costs.
+//! The prefix length of a query in a table, and its cost by [`Timings::IN_USE`].
 //!
-//! Short prefixes mean few probes that each cover many blocks, long ones many probes that each touch one block or two.
-//! How many blocks a prefix covers depends on the data: bits that hardly vary tell nothing apart. With a filter the
-//! long prefixes for which it was made are the cheapest by far: hardly any of them exists.
-//!
-//! Times are those of [`Timings::IN_USE`].
+//! Short prefixes mean few probes that cover many blocks each, long ones many probes of one block or two. The blocks
+//! that a prefix covers depend on the skew of the data. With a filter its long prefix is the cheapest by far: hardly
+//! any of the flipped prefixes exists.
 
 use super::filter_shape::FilterShape;
 use super::{TableForm, Timings};
 
-/// The table that is to be probed.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Shape {
-    /// Number of its blocks.
     pub(crate) blocks: f64,
-    /// Number of its keys.
     pub(crate) keys: f64,
-    /// Number of leading bits by which its keys can be looked for.
+    /// Number of leading bits by which its keys can be searched.
     pub(crate) leading: u32,
-    /// What its keys are.
     pub(crate) form: TableForm,
-    /// Bits of a fingerprint.
     pub(crate) width: u32,
-    /// Its filter, if it has one.
     pub(crate) filter: Option<FilterShape>,
 }
 
 impl Shape {
-    /// Rows that narrow keys within a radius name. Whatever the prefix, only keys whose whole leading part is near send
-    /// a query there.
+    /// Rows that a query reads: those of narrow keys whose whole leading part is within the radius, for any prefix.
     fn visited_rows(&self, radius: u32, covered: impl Fn(u32) -> f64) -> f64 {
         match self.form {
             TableForm::Narrow { lead, .. } => {
@@ -39,7 +30,7 @@ impl Shape {
         }
     }
 
-    /// What comparing rows takes longer than comparing 64-bit keys.
+    /// Additional time to compare rows instead of 64-bit keys.
     fn more_nanos(&self, candidates: f64) -> f64 {
         match self.form {
             TableForm::Rows => candidates * (row_nanos(self.width) - Timings::IN_USE.key),
@@ -48,30 +39,26 @@ impl Shape {
     }
 }
 
-/// Time to compare one of many rows that lie together, in nanoseconds.
+/// Nanoseconds to compare one of consecutive rows.
 fn row_nanos(width: u32) -> f64 {
     f64::from(width / 64) * Timings::IN_USE.row_word
 }
 
-/// What probing one table once is expected to cost.
+/// The expected cost of probing a table.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Probing {
-    /// Number of leading key bits that are looked up.
     pub(crate) prefix: u32,
-    /// Whether the filter is asked.
     pub(crate) filtered: bool,
     /// Number of prefixes within the radius.
     pub(crate) probes: f64,
-    /// Number of those that are looked up: all, or what the filter lets pass.
+    /// Number of prefixes that are looked up: all, or those that pass the filter.
     pub(crate) places: f64,
-    /// Blocks that these prefixes are expected to touch, never more than there are.
     pub(crate) blocks: f64,
-    /// Time in nanoseconds.
     pub(crate) nanos: f64,
 }
 
-/// The fastest way to probe a table within `radius`. `covered` says how many blocks the keys with one prefix of a
-/// length extend over.
+/// The fastest way to probe a table within `radius`. `covered` returns the blocks that the keys with one prefix of a
+/// length cover.
 pub(crate) fn choose(shape: Shape, radius: u32, covered: impl Fn(u32) -> f64) -> Probing {
     let visits = shape.visited_rows(radius, &covered) * Timings::IN_USE.row;
     let probing = |prefix: u32, filter: Option<FilterShape>| {
@@ -83,7 +70,7 @@ pub(crate) fn choose(shape: Shape, radius: u32, covered: impl Fn(u32) -> f64) ->
             }
             None => probes,
         };
-        // A range begins somewhere within a block. Flips of the prefix's last bits land in the same few blocks.
+        // A range begins within a block. Flips of the prefix's last bits lead to the same few blocks.
         let blocks = (places * (1.0 + covered(prefix))).min(shape.blocks);
         let filtered = filter.is_some();
         let candidates = blocks * shape.keys / shape.blocks.max(1.0);
@@ -95,8 +82,7 @@ pub(crate) fn choose(shape: Shape, radius: u32, covered: impl Fn(u32) -> f64) ->
     filtered.into_iter().chain(plain).min_by(|a, b| a.nanos.total_cmp(&b.nanos)).unwrap_or_else(|| probing(0, None))
 }
 
-/// Time of a query that asks for `probes` prefixes, of a filter or not, looks up `places` of them and decodes so many
-/// blocks of so many keys in all.
+/// Time of a query with `probes` prefixes, `places` of which are looked up, and so many decoded blocks and keys.
 pub(crate) fn nanos(filtered: bool, probes: f64, places: f64, blocks: f64, keys: f64) -> f64 {
     let Timings { filter, place, block, key, .. } = Timings::IN_USE;
     let asked = if filtered { probes * filter } else { 0.0 };
@@ -108,18 +94,18 @@ pub(crate) fn masks(prefix: u32, radius: u32) -> f64 {
     (0..=radius.min(prefix)).map(|flips| binomial(prefix, flips)).sum()
 }
 
-/// Time to read the first table of fingerprints with `width` bits whole, in nanoseconds.
+/// Nanoseconds to scan the first table.
 pub(crate) fn scan_nanos(width: u32, blocks: f64, keys: f64) -> f64 {
     let key = if width <= 64 { Timings::IN_USE.key } else { row_nanos(width) };
     blocks * Timings::IN_USE.next_block + keys * key
 }
 
-/// The blocks that a prefix covers if keys are spread evenly over `blocks` blocks.
+/// The blocks that a prefix covers if keys are spread evenly.
 pub(crate) fn evenly(blocks: f64) -> impl Fn(u32) -> f64 {
     move |prefix| blocks / 2f64.powi(i32::try_from(prefix).unwrap_or(i32::MAX))
 }
 
-fn binomial(n: u32, k: u32) -> f64 {
+pub(super) fn binomial(n: u32, k: u32) -> f64 {
     (0..k).fold(1.0, |product, i| product * f64::from(n - i) / f64::from(i + 1))
 }
 
@@ -142,7 +128,7 @@ mod tests {
 
     #[test]
     fn bits_that_never_vary_are_looked_beyond() {
-        // Behind 12 constant bits, 1,000 blocks' keys are spread evenly.
+        // After 12 constant bits the keys of 1,000 blocks are spread evenly.
         let covered = |prefix: u32| evenly(1000.0)(prefix.saturating_sub(12));
         let even = choose(shape(1000.0, 32), 1, evenly(1000.0));
         let skewed = choose(shape(1000.0, 32), 1, covered);

@@ -1,129 +1,134 @@
-//! From what tables and memtables have found to the records that are there.
+//! The fingerprints nearest to a query, and where they were found, as many as memory allows.
 
-use crate::error::Result;
-use crate::fingerprint::{Fingerprint, Id, IdKind, Match, distance};
-use crate::query::asking::{Asking, in_order, rank_of};
-use crate::query::hit::{HitPlace, Hits};
-use crate::query::probe::found::Found;
-use std::collections::BTreeSet;
-use std::sync::Arc;
+use crate::fingerprint::{Fingerprint, distance};
 
-impl<F: Fingerprint> Asking<F> {
-    /// The records of what was found near a query, in order.
-    pub(crate) fn matches(&mut self, query: F, hits: Hits<F>, has_tombstones: bool) -> Result<Vec<Match<F>>> {
-        let hits = hits.into_sorted();
-        let mut matches = Vec::with_capacity(hits.len());
-        for hits in hits.chunk_by(|a, b| a.0 == b.0) {
-            let Some(&(fingerprint, _)) = hits.first() else { continue };
-            let distance = distance(fingerprint, query);
-            let mut add = |id| matches.push(Match { distance, fingerprint, id });
-            if has_tombstones {
-                self.live_ids(fingerprint, hits, &mut add)?;
-            } else {
-                let mut add = |id, removed: bool| {
-                    if !removed {
-                        add(id);
-                    }
-                };
-                hits.iter().try_for_each(|&(_, place)| self.ids_at(fingerprint, place, &mut add))?;
-            }
+/// A fingerprint near a query, and where it was found.
+pub(crate) type Hit<F> = (F, HitPlace);
+
+/// Where a fingerprint was found. The order is from old to new; within one segment, a known rank comes last.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum HitPlace {
+    /// The number of a segment, and the rank in its primary table if it is known.
+    Segment(usize, Option<u64>),
+    /// The number of a memtable, and that of the fingerprint in it.
+    Memtable(usize, u32),
+}
+
+impl HitPlace {
+    /// Whether both are in the same segment or memtable.
+    fn is_with(self, other: Self) -> bool {
+        match (self, other) {
+            (Self::Segment(a, _), Self::Segment(b, _)) | (Self::Memtable(a, _), Self::Memtable(b, _)) => a == b,
+            _ => false,
         }
-        Ok(in_order(matches))
+    }
+}
+
+/// Hits in the order of answers, those of one fingerprint from new to old; and the farthest fingerprint, if farther
+/// ones were dropped.
+pub(crate) type Nearest<F> = (Vec<Hit<F>>, Option<(u32, F)>);
+
+/// Collects the hits of the fingerprints that follow a given one in the order of answers.
+#[derive(Debug)]
+pub(crate) struct NearHits<F> {
+    query: F,
+    /// Only fingerprints after this one count.
+    after: Option<(u32, F)>,
+    /// Maximum number of fingerprints to keep.
+    most: usize,
+    /// The farthest fingerprint that is kept, once some were dropped.
+    limit: Option<(u32, F)>,
+    found: Vec<Hit<F>>,
+    /// Number of hits from which on the farthest are dropped.
+    crowded: usize,
+}
+
+impl<F: Fingerprint> NearHits<F> {
+    /// Keeps about `bytes`, or less if fewer fingerprints are wanted.
+    pub(crate) fn new(query: F, after: Option<(u32, F)>, wanted: usize, bytes: usize) -> Self {
+        /// The list has up to twice as many hits, and grows by doubling.
+        const SPARE: usize = 4;
+        const LEAST: usize = 64;
+        let most = wanted.min((bytes / SPARE / size_of::<Hit<F>>()).max(LEAST));
+        Self { query, after, most, limit: None, found: Vec::new(), crowded: most.saturating_mul(2).max(LEAST) }
     }
 
-    /// Leaves out of the matches of a query, which are in order, those that were removed.
-    pub(crate) fn drop_removed(&mut self, query: F, matches: &mut Vec<Match<F>>) -> Result<()> {
-        let mut left = Vec::with_capacity(matches.len());
-        for found in matches.chunk_by(|a, b| a.fingerprint == b.fingerprint) {
-            let Some(first) = found.first() else { continue };
-            if self.has_tombstone_for(first.fingerprint)? {
-                left.append(&mut self.records_of(query, first.fingerprint)?);
-            } else {
-                left.extend_from_slice(found);
-            }
+    /// Adds a hit, unless it is too near or too far.
+    pub(crate) fn add(&mut self, fingerprint: F, place: HitPlace) {
+        let key = (distance(fingerprint, self.query), fingerprint);
+        if self.after.is_some_and(|after| key <= after) || self.limit.is_some_and(|limit| key > limit) {
+            return;
         }
-        *matches = left;
-        Ok(())
-    }
-
-    /// Whether any record of a fingerprint was removed.
-    fn has_tombstone_for(&mut self, fingerprint: F) -> Result<bool> {
-        if self.state.memtables().any(|(memtable, _)| memtable.has_tombstones() && memtable.find(fingerprint).is_some())
-        {
-            return Ok(true);
-        }
-        for tombstones in Arc::clone(&self.state.view).runs.iter().filter_map(|run| run.tombstones.as_ref()) {
-            if tombstones.rank_of(fingerprint, &mut self.prober.scratch)?.is_some() {
-                return Ok(true);
-            }
-        }
-        Ok(false)
-    }
-
-    /// The rank of a fingerprint in the first table of the segment with this number, where it was found.
-    pub(crate) fn rank_at(&mut self, fingerprint: F, number: usize, rank: Option<u64>) -> Result<u64> {
-        match (rank, self.state.view.segments.get(number)) {
-            (Some(rank), _) => Ok(rank),
-            (None, Some(segment)) => rank_of(segment, Found { fingerprint, rank }, &mut self.prober.scratch),
-            (None, None) => Ok(0),
+        self.found.push((fingerprint, place));
+        if self.found.len() >= self.crowded {
+            self.tidy();
+            self.crowded = self.crowded.max(2 * self.found.len());
         }
     }
 
-    /// Calls `visit` with what is said of the ids of a fingerprint at a place, and whether they were removed.
-    fn ids_at(&mut self, fingerprint: F, place: HitPlace, visit: &mut dyn FnMut(Id, bool)) -> Result<()> {
-        match place {
-            HitPlace::Segment(number, rank) => {
-                let rank = self.rank_at(fingerprint, number, rank)?;
-                let Some(segment) = self.state.view.segments.get(number) else { return Ok(()) };
-                segment.ids().ids_of(rank, &mut self.ids, |id| visit(id, false))
-            }
-            HitPlace::Memtable(number, entry) => {
-                let mut own = Vec::new();
-                if let Some((memtable, visible)) = self.state.memtables().nth(number) {
-                    memtable.entries_of(entry, visible, &mut own);
+    /// The greatest distance that still counts, of those up to `k`.
+    pub(crate) fn reach(&self, k: u32) -> u32 {
+        self.limit.map_or(k, |(farthest, _)| farthest.min(k))
+    }
+
+    pub(crate) fn finish(mut self) -> Nearest<F> {
+        self.tidy();
+        (self.found, self.limit)
+    }
+
+    /// Sorts the hits, each once, and drops the farthest.
+    fn tidy(&mut self) {
+        let query = self.query;
+        let key = |hit: &Hit<F>| (distance(hit.0, query), hit.0);
+        self.found.sort_unstable_by(|a, b| key(a).cmp(&key(b)).then(b.1.cmp(&a.1)));
+        self.found.dedup_by(|next, kept| next.0 == kept.0 && next.1.is_with(kept.1));
+        let mut kept = self.found.chunk_by(|a, b| a.0 == b.0);
+        let hits: usize = kept.by_ref().take(self.most).map(<[_]>::len).sum();
+        if kept.next().is_some() {
+            self.found.truncate(hits);
+            self.limit = self.found.last().map(key);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// All numbers, gathered `most` at a time.
+    fn all(most: usize, numbers: &[u64]) -> Vec<u64> {
+        let (mut after, mut all) = (None, Vec::new());
+        loop {
+            let mut near = NearHits::new(0u64, after, most, usize::MAX);
+            for &number in numbers {
+                // Several places, some of them twice.
+                for (segment, rank) in [(0, None), (1, Some(number)), (1, None)] {
+                    near.add(number, HitPlace::Segment(segment, rank));
                 }
-                own.into_iter().for_each(|(id, removed)| visit(id, removed));
-                Ok(())
+            }
+            let (found, limit) = near.finish();
+            assert!(found.len() <= 2 * most);
+            for places in found.chunk_by(|a, b| a.0 == b.0) {
+                let number = places[0].0;
+                let expected = [(number, HitPlace::Segment(1, Some(number))), (number, HitPlace::Segment(0, None))];
+                assert_eq!(places, expected);
+                all.push(number);
+            }
+            after = limit;
+            if limit.is_none() {
+                return all;
             }
         }
     }
 
-    /// Calls `visit` with the ids of a fingerprint that are there, some perhaps several times, or with their count. `hits` are
-    /// all places where it is, newest first.
-    pub(crate) fn live_ids(&mut self, fingerprint: F, hits: &[(F, HitPlace)], visit: &mut dyn FnMut(Id)) -> Result<()> {
-        let (mut more, mut less) = (0u64, 0u64);
-        let mut hidden = BTreeSet::new();
-        let mut say = |id: Id, removed: bool, hidden: &mut BTreeSet<Id>| match (id, removed) {
-            (Id::Count(count), false) => more = more.saturating_add(count),
-            (Id::Count(count), true) => less = less.saturating_add(count),
-            (id, true) => _ = hidden.insert(id),
-            (id, false) if hidden.contains(&id) => {}
-            (id, false) => visit(id),
-        };
-        let view = Arc::clone(&self.state.view);
-        let mut hits = hits.iter().map(|hit| hit.1).peekable();
-        // What a memtable says is the last word on each id, so within one the order does not matter.
-        while let Some(place) = hits.next_if(|place| matches!(place, HitPlace::Memtable(..))) {
-            self.ids_at(fingerprint, place, &mut |id, removed| say(id, removed, &mut hidden))?;
+    #[test]
+    fn all_come_in_order_for_any_number_kept_at_once() {
+        let numbers: Vec<u64> = (0..1000).map(|n| n * 7919 % 1009).collect();
+        let mut expected = numbers.clone();
+        expected.sort_by_key(|number| (number.count_ones(), *number));
+        for most in [1, 2, 40, 999, 1000, 5000] {
+            assert_eq!(all(most, &numbers), expected, "{most}");
         }
-        for (number, run) in view.runs.iter().enumerate().rev() {
-            let here = |place: &HitPlace| match place {
-                HitPlace::Segment(segment, _) => view.run_of.get(*segment) == Some(&number),
-                HitPlace::Memtable(..) => false,
-            };
-            if let Some(place) = hits.next_if(here) {
-                self.ids_at(fingerprint, place, &mut |id, removed| say(id, removed, &mut hidden))?;
-            }
-            // Of a run's own records none was removed by it: its tombstones are of older ones.
-            if let Some(tombstones) = &run.tombstones
-                && let Some(rank) = tombstones.rank_of(fingerprint, &mut self.prober.scratch)?
-            {
-                tombstones.ids().ids_of(rank, &mut self.ids, |id| say(id, true, &mut hidden))?;
-            }
-        }
-        if self.common.parameters.ids() == IdKind::None && more > less {
-            visit(Id::Count(more - less));
-        }
-        Ok(())
+        assert_eq!(all(1, &[]), [0; 0]);
     }
 }

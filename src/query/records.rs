@@ -1,33 +1,14 @@
-//! Whether a record is there, and which few records a fingerprint has, without reading all of them: one fingerprint may have
-//! millions.
+//! From hits to the records that are there; the records of a known fingerprint or id.
 
 use crate::error::Result;
-use crate::fingerprint::{Fingerprint, Id, IdKind, Match, distance};
-use crate::memtable::Memtable;
-use crate::query::asking::{Asking, rank_of};
-use crate::query::hit::HitPlace;
-use crate::query::probe::found::Found;
-use crate::segment::{IdCursor, Segment};
+use crate::fingerprint::{Fingerprint, Id, Match, distance};
+use crate::query::hits::{Hit, HitPlace};
+use crate::query::view_searcher::{ViewSearcher, in_order, rank_of};
+use crate::segment::{IdScratch, id_hash};
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
-/// A part of a state that says something of a fingerprint.
-#[derive(Clone, Debug)]
-enum RunSegment<F: Fingerprint> {
-    /// A memtable, how much of it is seen, and the fingerprint's number there.
-    Memtable(Arc<Memtable<F>>, u32, u32),
-    /// A segment of records, or of tombstones, and the fingerprint's rank in its first table.
-    Segment { segment: Arc<Segment>, rank: u64, tombstones: bool },
-}
-
-/// All parts of a state that say something of one fingerprint, newest first.
-#[derive(Debug)]
-pub(crate) struct Layers<F: Fingerprint> {
-    fingerprint: F,
-    layers: Vec<RunSegment<F>>,
-}
-
-/// What is near a record to be, in the order of answers.
+/// The records near a new one, in the order of answers.
 pub(crate) struct Near<F: Fingerprint> {
     /// Records with the same id.
     pub(crate) own: Vec<Match<F>>,
@@ -35,223 +16,169 @@ pub(crate) struct Near<F: Fingerprint> {
     pub(crate) duplicates: Vec<Match<F>>,
 }
 
-impl<F: Fingerprint> Asking<F> {
-    /// The layers of a fingerprint that was found at these places, which are all, newest first.
-    pub(crate) fn layers_at(&mut self, fingerprint: F, places: &[(F, HitPlace)]) -> Result<Layers<F>> {
-        let view = Arc::clone(&self.state.view);
-        let mut layers = Vec::with_capacity(places.len());
-        let mut places = places.iter().map(|place| place.1).peekable();
-        while let Some(HitPlace::Memtable(number, entry)) =
-            places.next_if(|place| matches!(place, HitPlace::Memtable(..)))
+impl ViewSearcher {
+    /// The records of the hits of a query, in order.
+    pub(crate) fn matches<F: Fingerprint>(&mut self, query: F, hits: &[Hit<F>]) -> Result<Vec<Match<F>>> {
+        let has_tombstones = !self.with_removed && self.state.has_tombstones();
+        let mut matches = Vec::with_capacity(hits.len());
+        for hits in hits.chunk_by(|a, b| a.0 == b.0) {
+            let Some(&(fingerprint, _)) = hits.first() else { continue };
+            let distance = distance(fingerprint, query);
+            let mut add = |id| matches.push(Match { distance, fingerprint, id });
+            if has_tombstones {
+                let sources = self.sources_at(fingerprint, hits)?;
+                self.live_ids(&sources, &mut add)?;
+            } else {
+                hits.iter().try_for_each(|&(_, place)| self.ids_at(fingerprint, place, &mut add))?;
+            }
+        }
+        Ok(in_order(matches))
+    }
+
+    /// Drops removed records from the matches of a query, which are in order.
+    pub(crate) fn drop_removed<F: Fingerprint>(&mut self, matches: &mut Vec<Match<F>>) -> Result<()> {
+        let mut left = Vec::with_capacity(matches.len());
+        for found in matches.chunk_by(|a, b| a.fingerprint == b.fingerprint) {
+            let Some(&Match { distance, fingerprint, .. }) = found.first() else { continue };
+            if self.has_tombstone_for(fingerprint)? {
+                let ids = self.ids_of(fingerprint)?.into_iter();
+                left.extend(ids.map(|id| Match { distance, fingerprint, id }));
+            } else {
+                left.extend_from_slice(found);
+            }
+        }
+        *matches = left;
+        Ok(())
+    }
+
+    /// Whether a tombstone may hide a record of a fingerprint.
+    fn has_tombstone_for<F: Fingerprint>(&mut self, fingerprint: F) -> Result<bool> {
+        if self.state.memtables().any(|(memtable, _)| memtable.has_tombstones() && memtable.find(fingerprint).is_some())
         {
-            let memtable = self.state.memtables().nth(number);
-            layers
-                .extend(memtable.map(|(memtable, visible)| RunSegment::Memtable(Arc::clone(memtable), visible, entry)));
+            return Ok(true);
         }
-        for (number, run) in view.runs.iter().enumerate().rev() {
-            let here = |place: &HitPlace| match place {
-                HitPlace::Segment(segment, _) => view.run_of.get(*segment) == Some(&number),
-                HitPlace::Memtable(..) => false,
-            };
-            if let Some(HitPlace::Segment(_, rank)) = places.next_if(here)
-                && let Some(segment) = &run.records
-            {
-                let rank = rank_of(segment, Found { fingerprint, rank }, &mut self.prober.scratch)?;
-                layers.push(RunSegment::Segment { segment: Arc::clone(segment), rank, tombstones: false });
-            }
-            if let Some(segment) = &run.tombstones
-                && let Some(rank) = segment.rank_of(fingerprint, &mut self.prober.scratch)?
-            {
-                layers.push(RunSegment::Segment { segment: Arc::clone(segment), rank, tombstones: true });
-            }
-        }
-        Ok(Layers { fingerprint, layers })
-    }
-
-    /// The layers of a fingerprint.
-    pub(crate) fn layers_of(&mut self, fingerprint: F) -> Result<Layers<F>> {
-        let places = self.places_of(fingerprint)?;
-        self.layers_at(fingerprint, &places)
-    }
-
-    /// Whether a record is there. Not for counts.
-    pub(crate) fn has(&mut self, fingerprint: F, id: &Id) -> Result<bool> {
-        let layers = self.layers_of(fingerprint)?;
-        self.has_in(&layers, id)
-    }
-
-    /// Whether a record is there, of a fingerprint with these layers.
-    pub(crate) fn has_in(&mut self, layers: &Layers<F>, id: &Id) -> Result<bool> {
-        for layer in &layers.layers {
-            if let Some(removed) = self.is_removed(layers.fingerprint, layer, id)? {
-                return Ok(!removed);
+        for tombstones in self.state.view.runs.iter().filter_map(|run| run.tombstones.as_ref()) {
+            if tombstones.rank_of(fingerprint, &mut self.prober.scratch)?.is_some() {
+                return Ok(true);
             }
         }
         Ok(false)
     }
 
-    /// Whether a layer says that a record was removed, or that it is there; `None` if it says nothing of it.
-    fn is_removed(&mut self, fingerprint: F, layer: &RunSegment<F>, id: &Id) -> Result<Option<bool>> {
-        match layer {
-            RunSegment::Memtable(memtable, visible, _) => Ok(memtable.is_removed(fingerprint, id, *visible)),
-            RunSegment::Segment { segment, rank, tombstones } => {
-                Ok(segment.ids().has(*rank, id, &mut self.ids)?.then_some(*tombstones))
+    /// Calls `visit` with the ids of the records of a fingerprint in one place.
+    fn ids_at<F: Fingerprint>(&mut self, fingerprint: F, place: HitPlace, visit: &mut dyn FnMut(Id)) -> Result<()> {
+        match place {
+            HitPlace::Segment(number, rank) => {
+                let Some(segment) = self.state.view.segments.get(number) else { return Ok(()) };
+                let rank = rank_of(segment, fingerprint, rank, &mut self.prober.scratch)?;
+                segment.ids().ids_of(rank, &mut self.ids, visit)
+            }
+            HitPlace::Memtable(number, entry) => {
+                let mut own = Vec::new();
+                if let Some((memtable, visible)) = self.state.memtables().nth(number) {
+                    memtable.entries_of(entry, visible, &mut own);
+                }
+                own.into_iter().filter(|(_, is_tombstone)| !is_tombstone).for_each(|(id, _)| visit(id));
+                Ok(())
             }
         }
     }
 
-    /// The ids of some records of a fingerprint, at most so many and another one than `but`; of a store without ids, its count.
-    pub(crate) fn some_ids(&mut self, layers: &Layers<F>, most: usize, but: Option<&Id>) -> Result<Vec<Id>> {
-        if self.common.parameters.ids() == IdKind::None {
-            return self.ids_of(layers.fingerprint);
-        }
-        let mut found: Vec<Id> = Vec::new();
-        for (number, layer) in layers.layers.iter().enumerate() {
-            let newer = layers.layers.get(..number).unwrap_or_default();
-            let mut failed = None;
-            let mut take = |asking: &mut Self, id: Id| {
-                let is_said = newer.iter().try_fold(false, |said, layer| {
-                    Ok(said || asking.is_removed(layers.fingerprint, layer, &id)?.is_some())
-                });
-                match is_said {
-                    Err(error) => failed = Some(error),
-                    Ok(false) if but != Some(&id) => found.push(id),
-                    Ok(_) => {}
-                }
-                if failed.is_some() || found.len() >= most { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
-            };
-            let ended = match layer {
-                RunSegment::Memtable(memtable, visible, entry) => {
-                    memtable.live_ids_of(*entry, *visible).try_for_each(|id| take(self, id))
-                }
-                RunSegment::Segment { tombstones: true, .. } => ControlFlow::Continue(()),
-                RunSegment::Segment { segment, rank, .. } => {
-                    let (mut ended, mut ids) = (ControlFlow::Continue(()), std::mem::take(&mut self.ids));
-                    let visited = segment.ids().visit_ids(*rank, &mut ids, |id| {
-                        ended = take(self, id);
-                        ended
-                    });
-                    self.ids = ids;
-                    visited?;
-                    ended
-                }
-            };
-            if let Some(error) = failed {
-                return Err(error);
-            }
-            if ended.is_break() {
-                break;
-            }
-        }
-        found.sort_unstable();
-        Ok(found)
+    /// The ids of a fingerprint in order, or their count.
+    pub(crate) fn ids_of<F: Fingerprint>(&mut self, fingerprint: F) -> Result<Vec<Id>> {
+        let sources = self.sources_of(fingerprint)?;
+        self.all_ids(&sources)
     }
 
-    /// Some record of a fingerprint as the match of a query, if there is any.
-    pub(crate) fn some_match(&mut self, query: F, layers: &Layers<F>) -> Result<Option<Match<F>>> {
-        let fingerprint = layers.fingerprint;
-        let id = self.some_ids(layers, 1, None)?.pop();
-        Ok(id.map(|id| Match { distance: distance(fingerprint, query), fingerprint, id }))
+    /// Whether a record is there. Not for counts.
+    pub(crate) fn has<F: Fingerprint>(&mut self, fingerprint: F, id: &Id) -> Result<bool> {
+        let sources = self.sources_of(fingerprint)?;
+        self.has_in(&sources, id)
     }
 
-    /// What is near a record to be: records with its own id, and so many others, those of the nearest fingerprints.
+    /// The records near a new one: those with its own id, and up to `most` others, those of the nearest fingerprints.
     ///
     /// # Errors
     /// `InvalidInput` if `k` exceeds the width; `Damaged` or `Io` from reading.
-    pub(crate) fn duplicates(&mut self, fingerprint: F, id: Option<&Id>, k: u32, most: usize) -> Result<Near<F>> {
-        let hits = self.near(fingerprint, k)?;
-        let mut near: Vec<&[(F, HitPlace)]> = hits.chunk_by(|a, b| a.0 == b.0).collect();
-        near.sort_by_key(|hits| hits.first().map(|hit| distance(hit.0, fingerprint)));
+    pub(crate) fn duplicates<F: Fingerprint>(
+        &mut self,
+        fingerprint: F,
+        id: Option<&Id>,
+        k: u32,
+        most: usize,
+    ) -> Result<Near<F>> {
+        let hits = self.hits(fingerprint, k, false)?;
         let mut found = Near { own: Vec::new(), duplicates: Vec::new() };
-        for hits in near {
+        for hits in hits.chunk_by(|a, b| a.0 == b.0) {
             let Some(&(other, _)) = hits.first() else { continue };
             let make = |id| Match { distance: distance(other, fingerprint), fingerprint: other, id };
-            let layers = self.layers_at(other, hits)?;
+            let sources = self.sources_at(other, hits)?;
             if let Some(id) = id
-                && self.has_in(&layers, id)?
+                && self.has_in(&sources, id)?
             {
                 found.own.push(make(id.clone()));
             }
             let left = most.saturating_sub(found.duplicates.len());
             if left > 0 {
-                found.duplicates.extend(self.some_ids(&layers, left, id)?.into_iter().map(make));
+                found.duplicates.extend(self.some_ids(&sources, left, id)?.into_iter().map(make));
             }
         }
         Ok(found)
     }
-}
 
-/// The ids of a fingerprint that are there, ascending, a page of each layer in memory. Not for counts.
-pub(crate) struct OrderedIds {
-    /// Newest first.
-    sources: Vec<SegmentLookup>,
-}
-
-/// What a layer says of ids, ascending.
-struct SegmentLookup {
-    /// The next id, and whether it was removed.
-    next: Option<(Id, bool)>,
-    rest: Rest,
-}
-
-enum Rest {
-    Memtable(std::vec::IntoIter<(Id, bool)>),
-    /// A segment of records, or of tombstones.
-    Segment(Box<IdCursor>, bool),
-}
-
-impl SegmentLookup {
-    fn advance(&mut self) -> Result<()> {
-        self.next = match &mut self.rest {
-            Rest::Memtable(entries) => entries.next(),
-            // Where the next fingerprint begins, this one ends.
-            Rest::Segment(cursor, removed) => match cursor.peek()? {
-                Some((false, _)) => cursor.take()?.map(|(_, id)| (id, *removed)),
-                _ => None,
-            },
-        };
-        Ok(())
-    }
-}
-
-impl OrderedIds {
-    pub(crate) fn new<F: Fingerprint>(layers: &Layers<F>) -> Result<Self> {
-        let source = |layer: &RunSegment<F>| {
-            Ok(match layer {
-                RunSegment::Memtable(memtable, visible, entry) => {
-                    let mut entries = Vec::new();
-                    memtable.entries_of(*entry, *visible, &mut entries);
-                    let mut entries = entries.into_iter();
-                    SegmentLookup { next: entries.next(), rest: Rest::Memtable(entries) }
-                }
-                RunSegment::Segment { segment, rank, tombstones } => {
-                    let mut cursor = IdCursor::new(Arc::clone(segment));
-                    cursor.seek(*rank)?;
-                    let next = cursor.take()?.map(|(_, id)| (id, *tombstones));
-                    SegmentLookup { next, rest: Rest::Segment(Box::new(cursor), *tombstones) }
-                }
-            })
-        };
-        Ok(Self { sources: layers.layers.iter().map(source).collect::<Result<_>>()? })
-    }
-
-    /// The next id that the newest layer which knows it does not say to be removed.
+    /// The fingerprints of an id, in order.
     ///
     /// # Errors
-    /// `Damaged` or `Io` from reading.
-    pub(crate) fn next_id(&mut self) -> Result<Option<Id>> {
-        loop {
-            let heads = self.sources.iter().filter_map(|source| source.next.as_ref());
-            // Of equal ones the first, which is the newest.
-            let Some((least, removed)) = heads.min_by(|a, b| a.0.cmp(&b.0)).cloned() else { return Ok(None) };
-            for source in &mut self.sources {
-                if source.next.as_ref().is_some_and(|(id, _)| *id == least) {
-                    source.advance()?;
-                }
-            }
-            if !removed {
-                return Ok(Some(least));
+    /// Those of [`ViewSearcher::each_fingerprint_of`].
+    pub(crate) fn fingerprints_of<F: Fingerprint>(&mut self, id: &Id) -> Result<Vec<F>> {
+        let mut found = Vec::new();
+        self.each_fingerprint_of(id, &mut |fingerprint| {
+            found.push(fingerprint);
+            Ok(())
+        })?;
+        found.sort_unstable();
+        found.dedup();
+        Ok(found)
+    }
+
+    /// Calls `visit` with the fingerprints of an id, in any order, perhaps several times if several runs have one.
+    /// Keeps none of them: an id may have millions.
+    ///
+    /// # Errors
+    /// `Unsupported` if the store has no id index; `Damaged` or `Io` from reading; those of `visit`.
+    pub(crate) fn each_fingerprint_of<F: Fingerprint>(
+        &mut self,
+        id: &Id,
+        visit: &mut dyn FnMut(F) -> Result<()>,
+    ) -> Result<()> {
+        self.context.check_id_index()?;
+        // Hashes of ids collide, and records may be removed.
+        let mut visit_live = |searcher: &mut Self, fingerprint| match searcher.has(fingerprint, id)? {
+            true => visit(fingerprint),
+            false => Ok(()),
+        };
+        let in_memory = self.state.memtables();
+        let in_memory = in_memory.map(|(memtable, visible)| (Arc::clone(memtable), visible)).collect::<Vec<_>>();
+        for (memtable, visible) in in_memory {
+            for entry in memtable.entries_of_id(id, visible) {
+                visit_live(self, memtable.fingerprint(entry))?;
             }
         }
+        let (view, mut ids) = (Arc::clone(&self.state.view), IdScratch::default());
+        for run in &view.runs {
+            let (Some(index), Some(records)) = (&run.id_index, &run.records) else { continue };
+            let hash = id_hash(id, records.footer().records);
+            let Some(rank) = index.rank_of(hash, &mut self.prober.scratch)? else { continue };
+            let table = records.first_table()?;
+            let mut visited = Ok(());
+            let read = index.ids().visit_ids(rank, &mut ids, |rank| {
+                let rank = rank.number().unwrap_or(u64::MAX);
+                let fingerprint = table.fingerprint_at(rank, &mut self.prober.scratch);
+                visited = fingerprint.and_then(|fingerprint| visit_live(self, fingerprint));
+                if visited.is_err() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+            });
+            read.and(visited)?;
+        }
+        Ok(())
     }
 }

@@ -1,67 +1,51 @@
-//! Asking a store.
+//! The public interface of queries.
 
 use crate::error::Result;
 use crate::fingerprint::{Fingerprint, Match};
-use crate::memtable::MemtablePlan;
-use crate::query::asking::{Asking, check_distance, only};
-use crate::query::probe::plan::SegmentPlan;
+use crate::query::view_searcher::{ViewSearcher, check_distance};
 use crate::query::visit_options::Visit;
 use crate::query_stats::QueryStats;
 use crate::version::{LatestVersion, ReadView, StoreContext};
+use std::marker::PhantomData;
 use std::sync::Arc;
 
-/// Asks a store many times, reusing its buffers. One a thread.
+/// Answers queries and reuses its buffers; one a thread.
 ///
-/// That of a [`crate::Store`] asks for the latest state each time, that of a [`crate::Snapshot`] for its own. Between two
-/// questions it keeps the state of the last one: segments that were merged since stay on disk, and memtables that were flushed
-/// in memory, until it is asked again or dropped. So a thread that has nothing to ask for long drops its searcher.
+/// The searcher of a [`crate::Store`] answers from the latest state, that of a [`crate::Snapshot`] from the snapshot's.
+/// Between two queries it keeps the state of the last one: segments that were compacted since stay on disk, and
+/// memtables that were flushed in memory, until the next query or until it is dropped. A thread without queries for a
+/// long time should drop it.
 #[derive(Debug)]
 pub struct Searcher<'a, F: Fingerprint = u64> {
-    /// Where later states come from.
-    latest: Option<&'a LatestVersion<F>>,
-    asking: Asking<F>,
+    /// The source of later states.
+    latest: Option<&'a LatestVersion>,
+    inner: ViewSearcher,
+    width: PhantomData<F>,
 }
 
 impl<'a, F: Fingerprint> Searcher<'a, F> {
-    /// Asks for the latest state each time.
-    pub(crate) fn following(common: &Arc<StoreContext>, latest: &'a LatestVersion<F>) -> Self {
-        Self { latest: Some(latest), asking: Asking::new(common, latest.state()) }
+    /// Answers each query from the latest state.
+    pub(crate) fn following(context: &Arc<StoreContext>, latest: &'a LatestVersion) -> Self {
+        Self { latest: Some(latest), inner: ViewSearcher::new(context, latest.state()), width: PhantomData }
     }
 
-    /// The same with buffers that were used before.
-    pub(crate) fn with(asking: Asking<F>, latest: &'a LatestVersion<F>) -> Self {
-        Self { latest: Some(latest), asking }
+    /// Answers from this state.
+    pub(crate) fn of_state(context: &Arc<StoreContext>, state: ReadView) -> Self {
+        Self { latest: None, inner: ViewSearcher::new(context, state), width: PhantomData }
     }
 
-    /// Asks this state alone.
-    pub(crate) fn of_state(common: &Arc<StoreContext>, state: ReadView<F>) -> Self {
-        Self { latest: None, asking: Asking::new(common, state) }
-    }
-
-    /// The same, and returns records, too, that were removed from it.
-    pub(crate) fn with_removed(common: &Arc<StoreContext>, state: ReadView<F>) -> Self {
-        let mut searcher = Self::of_state(common, state);
-        searcher.asking.with_removed = true;
-        searcher
-    }
-
-    /// What all queries so far have cost.
+    /// The work of all queries so far.
     #[must_use]
     pub fn stats(&self) -> QueryStats {
-        self.asking.work
+        self.inner.work
     }
 
-    /// Who asks, at the state of now.
-    pub(crate) fn now(&mut self) -> &mut Asking<F> {
+    /// The inner searcher, moved on to the latest state.
+    pub(crate) fn now(&mut self) -> &mut ViewSearcher {
         if let Some(latest) = self.latest {
-            self.asking.catch_up(latest);
+            self.inner.catch_up(latest);
         }
-        &mut self.asking
-    }
-
-    /// The buffers, for somebody else.
-    pub(crate) fn into_asking(self) -> Asking<F> {
-        self.asking
+        &mut self.inner
     }
 
     /// As [`crate::Store::query`].
@@ -69,7 +53,7 @@ impl<'a, F: Fingerprint> Searcher<'a, F> {
     /// # Errors
     /// `InvalidInput` if `k` exceeds the width; `Damaged` or `Io` from reading.
     pub fn query(&mut self, fingerprint: F, k: u32) -> Result<Vec<Match<F>>> {
-        self.now().query(fingerprint, k)
+        self.now().query(fingerprint, k, false)
     }
 
     /// As [`crate::Store::contains_near`].
@@ -85,34 +69,33 @@ impl<'a, F: Fingerprint> Searcher<'a, F> {
     /// # Errors
     /// `Damaged` or `Io` from reading.
     pub fn nearest(&mut self, fingerprint: F, count: usize) -> Result<Vec<Match<F>>> {
-        self.nearest_within(fingerprint, count, F::WIDTH)
+        self.now().first_of(fingerprint, count, &Visit::within(F::WIDTH))
     }
 
-    /// The first `count` of what [`Searcher::query`] would return. Beyond the distance that the store is made for, memory is
-    /// taken for so many fingerprints, not for all within `k`.
+    /// The first `count` matches that [`Searcher::query`] would return. Beyond the distance that the store is made for,
+    /// takes memory for so many fingerprints, not for all within `k`.
     ///
     /// # Errors
     /// As [`Searcher::query`].
     pub fn nearest_within(&mut self, fingerprint: F, count: usize, k: u32) -> Result<Vec<Match<F>>> {
-        check_distance::<F>(k)?;
+        check_distance(k, F::WIDTH)?;
         self.now().first_of(fingerprint, count, &Visit::within(k))
     }
 
-    /// What [`Searcher::nearest_within`] returns, found by comparing with every stored fingerprint.
+    /// As [`Searcher::nearest_within`], by comparing with every stored fingerprint.
     ///
     /// # Errors
     /// As [`Searcher::query`].
     pub fn scan_nearest(&mut self, fingerprint: F, count: usize, k: u32) -> Result<Vec<Match<F>>> {
-        check_distance::<F>(k)?;
+        check_distance(k, F::WIDTH)?;
         self.now().first_of(fingerprint, count, &Visit::within(k).with_scan(true))
     }
 
-    /// What [`Searcher::query`] returns, found by comparing with every stored fingerprint: the way to check the index.
+    /// As [`Searcher::query`], by comparing with every stored fingerprint: the way to check the index.
     ///
     /// # Errors
     /// As [`Searcher::query`].
     pub fn scan(&mut self, fingerprint: F, k: u32) -> Result<Vec<Match<F>>> {
-        check_distance::<F>(k)?;
-        self.now().all(&[fingerprint], k, std::iter::repeat(&SegmentPlan::Scan), &MemtablePlan::scan()).map(only)
+        self.now().query(fingerprint, k, true)
     }
 }

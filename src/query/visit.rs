@@ -1,27 +1,18 @@
-//! The matches of a query one after another, however many: in memory are some of the nearest fingerprints at a time, and of
-//! one fingerprint a page of ids.
+//! Passing on the matches of a query in bounded memory: some of the nearest fingerprints at a time, and a page of the
+//! ids of one fingerprint.
 
 use crate::error::Result;
 use crate::fingerprint::{Fingerprint, Id, IdKind, Match, distance};
-use crate::memtable::MemtablePlan;
-use crate::query::asking::{Asking, check_distance};
-use crate::query::hit::HitPlace;
-use crate::query::near::{NearHits, Nearest};
-use crate::query::probe::asked::Asked;
-use crate::query::probe::plan::SegmentPlan;
-use crate::query::probe::prober::ProbePart;
-use crate::query::probe::scan::scan_segment;
-use crate::query::probe::segment::search_segment;
-use crate::query::records::OrderedIds;
+use crate::query::hits::{Hit, HitPlace};
 use crate::query::searcher::Searcher;
+use crate::query::sources::OrderedIds;
+use crate::query::view_searcher::{ViewSearcher, check_distance, rank_of};
 use crate::query::visit_options::Visit;
-use std::cell::Cell;
 use std::ops::ControlFlow;
-use std::sync::Arc;
 
 impl<F: Fingerprint> Searcher<'_, F> {
-    /// Calls `visit` with the matches that [`Searcher::query`] returns, in their order, until it breaks. Memory is bounded,
-    /// whatever the number of matches.
+    /// Calls `visit` with the matches that [`Searcher::query`] returns, in their order, until it breaks. Memory is
+    /// bounded for any number of matches.
     ///
     /// ```
     /// # use fpstore::{Options, Parameters, Records, Store, Visit};
@@ -59,28 +50,49 @@ impl<F: Fingerprint> Searcher<'_, F> {
     }
 }
 
-/// Takes the places of one fingerprint.
-type Take<'t, F> = dyn FnMut(&mut Asking<F>, F, &[(F, HitPlace)]) -> Result<ControlFlow<()>> + 't;
+/// Takes all hits of one fingerprint, newest first.
+type Take<'t, F> = dyn FnMut(&mut ViewSearcher, F, &[Hit<F>]) -> Result<ControlFlow<()>> + 't;
 
-impl<F: Fingerprint> Asking<F> {
+impl ViewSearcher {
+    /// All records within distance `k`; if `scan` is set, by comparing every fingerprint.
+    pub(crate) fn query<F: Fingerprint>(&mut self, query: F, k: u32, scan: bool) -> Result<Vec<Match<F>>> {
+        let hits = self.hits(query, k, scan)?;
+        self.matches(query, &hits)
+    }
+
+    /// Some record within distance `k`.
+    pub(crate) fn contains_near<F: Fingerprint>(&mut self, query: F, k: u32) -> Result<Option<Match<F>>> {
+        let Some(hit) = self.any_hit(query, k)? else { return Ok(None) };
+        let (fingerprint, has_tombstones) = (hit.0, self.state.has_tombstones());
+        // A count adds up over all places of the fingerprint.
+        let needs_all = has_tombstones || self.context.parameters.ids() == IdKind::None;
+        let sources = if needs_all { self.sources_of(fingerprint)? } else { self.sources_at(fingerprint, &[hit])? };
+        let some = self.some_ids(&sources, 1, None)?.pop();
+        if some.is_none() && has_tombstones {
+            // All records of this fingerprint were removed.
+            return Ok(self.first_of(query, 1, &Visit::within(k))?.pop());
+        }
+        Ok(some.map(|id| Match { distance: distance(fingerprint, query), fingerprint, id }))
+    }
+
     /// As [`Searcher::visit`].
-    pub(crate) fn visit(
+    pub(crate) fn visit<F: Fingerprint>(
         &mut self,
         query: F,
         how: &Visit,
         visit: &mut dyn FnMut(Match<F>) -> ControlFlow<()>,
     ) -> Result<ControlFlow<()>> {
-        self.each_near(query, how, &mut |asking, fingerprint, places| {
+        self.each_near(query, how, &mut |searcher, fingerprint, hits| {
             let distance = distance(fingerprint, query);
-            asking.visit_ids(fingerprint, places, &mut |id| visit(Match { distance, fingerprint, id }))
+            searcher.visit_ids(fingerprint, hits, &mut |id| visit(Match { distance, fingerprint, id }))
         })
     }
 
     /// The first `count` of the matches that are visited.
-    pub(crate) fn first_of(&mut self, query: F, count: usize, how: &Visit) -> Result<Vec<Match<F>>> {
+    pub(crate) fn first_of<F: Fingerprint>(&mut self, query: F, count: usize, how: &Visit) -> Result<Vec<Match<F>>> {
         let mut near = Vec::new();
         if count > 0 {
-            // Each fingerprint has at least one record, unless some were removed; then more are visited.
+            // Each fingerprint has at least one record, unless some were removed; then more fingerprints are visited.
             let _ = self.visit(query, &how.with_wanted(count), &mut |found| {
                 near.push(found);
                 if near.len() < count { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
@@ -89,42 +101,41 @@ impl<F: Fingerprint> Asking<F> {
         Ok(near)
     }
 
-    fn count(&mut self, query: F, how: &Visit) -> Result<u64> {
+    fn count<F: Fingerprint>(&mut self, query: F, how: &Visit) -> Result<u64> {
         let mut sum = 0u64;
-        let _ = self.each_near(query, how, &mut |asking, fingerprint, places| {
-            sum = sum.saturating_add(asking.count_ids(fingerprint, places)?);
+        let _ = self.each_near(query, how, &mut |searcher, fingerprint, hits| {
+            sum = sum.saturating_add(searcher.count_ids(fingerprint, hits)?);
             Ok(ControlFlow::Continue(()))
         })?;
         Ok(sum)
     }
 
-    /// Calls `take` with the fingerprints near a query, in the order of answers, and all places where each is, newest first.
-    fn each_near(&mut self, query: F, how: &Visit, take: &mut Take<'_, F>) -> Result<ControlFlow<()>> {
-        check_distance::<F>(how.k)?;
-        // Within the distance that the tables are made for the index may have enough.
-        let reach = self.common.parameters.max_distance();
+    /// Calls `take` with each fingerprint near a query and its hits, in the order of answers.
+    fn each_near<F: Fingerprint>(&mut self, query: F, how: &Visit, take: &mut Take<'_, F>) -> Result<ControlFlow<()>> {
+        check_distance(how.k, F::WIDTH)?;
+        // Within the distance that the tables are made for, probing may find enough.
+        let reach = self.context.parameters.max_distance();
         if how.scan || how.wanted == usize::MAX || how.k <= reach {
-            return self.each_near_in_one_way(query, how, None, take);
+            return self.each_near_after(None, query, how, take);
         }
-        if self.each_near_in_one_way(query, &Visit { k: reach, ..*how }, None, take)?.is_break() {
+        if self.each_near_after(None, query, &Visit { k: reach, ..*how }, take)?.is_break() {
             return Ok(ControlFlow::Break(()));
         }
-        let behind = Some((reach, F::from_words(|_| u64::MAX)));
-        self.each_near_in_one_way(query, &how.with_scan(true), behind, take)
+        self.each_near_after(Some((reach, F::from_words(|_| u64::MAX))), query, &how.with_scan(true), take)
     }
 
-    fn each_near_in_one_way(
+    fn each_near_after<F: Fingerprint>(
         &mut self,
+        mut after: Option<(u32, F)>,
         query: F,
         how: &Visit,
-        mut after: Option<(u32, F)>,
         take: &mut Take<'_, F>,
     ) -> Result<ControlFlow<()>> {
         loop {
-            let (places, last) = self.nearest_hits(query, how, after)?;
-            for places in places.chunk_by(|a, b| a.0 == b.0) {
-                let Some(&(fingerprint, _)) = places.first() else { continue };
-                if take(self, fingerprint, places)?.is_break() {
+            let (hits, last) = self.nearest_hits(query, how, after)?;
+            for hits in hits.chunk_by(|a, b| a.0 == b.0) {
+                let Some(&(fingerprint, _)) = hits.first() else { continue };
+                if take(self, fingerprint, hits)?.is_break() {
                     return Ok(ControlFlow::Break(()));
                 }
             }
@@ -135,54 +146,16 @@ impl<F: Fingerprint> Asking<F> {
         }
     }
 
-    /// The nearest fingerprints behind one, as many as memory allows, and the last of them if there are more.
-    fn nearest_hits(&mut self, query: F, how: &Visit, after: Option<(u32, F)>) -> Result<Nearest<F>> {
-        self.plan(how.k)?;
-        let mut near = NearHits::new(query, after, how.wanted, how.memory);
-        let view = Arc::clone(&self.state.view);
-        let limit = Cell::new(how.k);
-        for (number, (segment, plan)) in view.segments.iter().zip(&self.plans).enumerate() {
-            let work = &mut self.work;
-            if how.scan || *plan == SegmentPlan::Scan {
-                let all = scan_segment(segment, query, &limit, &mut self.prober.scratch, work, |found| {
-                    near.add(found.fingerprint, HitPlace::Segment(number, found.rank));
-                    limit.set(near.reach(how.k));
-                    ControlFlow::<()>::Continue(())
-                });
-                let _ = all?;
-            } else {
-                let asked = Asked { segment, queries: &[query], k: how.k };
-                let all = search_segment(&mut self.prober, asked, plan, ProbePart::All, work, |_, found| {
-                    near.add(found.fingerprint, HitPlace::Segment(number, found.rank));
-                    ControlFlow::<()>::Continue(())
-                });
-                let _ = all?;
-            }
-        }
-        let scan = MemtablePlan::scan();
-        let plan = if how.scan { Some(&scan) } else { self.memtable_plan.as_ref() };
-        for (number, (memtable, visible)) in self.state.memtables().enumerate() {
-            let Some(plan) = plan else { continue };
-            let (scratch, work) = (&mut self.memtable, &mut self.work);
-            let all = memtable.search(visible, (query, how.k), plan, scratch, work, |entry, fingerprint| {
-                near.add(fingerprint, HitPlace::Memtable(number, entry));
-                ControlFlow::<()>::Continue(())
-            });
-            debug_assert!(all.is_continue());
-        }
-        Ok(near.finish())
-    }
-
-    /// Calls `visit` with the ids of a fingerprint that are there, in order, or with their count, until it breaks. `places`
-    /// are all where it is, newest first.
-    fn visit_ids(
+    /// Calls `visit` with the ids of the records of a fingerprint in order, or with their count, until it breaks.
+    /// `hits` are all of the fingerprint, newest first.
+    fn visit_ids<F: Fingerprint>(
         &mut self,
         fingerprint: F,
-        places: &[(F, HitPlace)],
+        hits: &[Hit<F>],
         visit: &mut dyn FnMut(Id) -> ControlFlow<()>,
     ) -> Result<ControlFlow<()>> {
         let mut ended = ControlFlow::Continue(());
-        if let Some((number, rank)) = self.only_segment(fingerprint, places)? {
+        if let Some((number, rank)) = self.only_segment(fingerprint, hits)? {
             let Some(segment) = self.state.view.segments.get(number) else { return Ok(ended) };
             segment.ids().visit_ids(rank, &mut self.ids, |id| {
                 ended = visit(id);
@@ -190,31 +163,27 @@ impl<F: Fingerprint> Asking<F> {
             })?;
             return Ok(ended);
         }
-        if self.common.parameters.ids() == IdKind::None || self.has_few_ids(fingerprint, places)? {
-            let mut ids = Vec::new();
-            self.live_ids(fingerprint, places, &mut |id| ids.push(id))?;
-            ids.sort_unstable();
-            ids.dedup();
-            return Ok(ids.into_iter().try_for_each(visit));
+        let sources = self.sources_at(fingerprint, hits)?;
+        if self.context.parameters.ids() == IdKind::None || !sources.has_many_ids() {
+            return Ok(self.all_ids(&sources)?.into_iter().try_for_each(visit));
         }
-        let layers = self.layers_at(fingerprint, places)?;
-        let mut ids = OrderedIds::new(&layers)?;
-        while ended.is_continue()
-            && let Some(id) = ids.next_id()?
-        {
-            ended = visit(id);
+        for id in OrderedIds::new(&sources)? {
+            ended = visit(id?);
+            if ended.is_break() {
+                break;
+            }
         }
         Ok(ended)
     }
 
-    /// The number of records of a fingerprint that are there.
-    fn count_ids(&mut self, fingerprint: F, places: &[(F, HitPlace)]) -> Result<u64> {
-        if let Some((number, rank)) = self.only_segment(fingerprint, places)? {
+    /// The number of records of a fingerprint.
+    fn count_ids<F: Fingerprint>(&mut self, fingerprint: F, hits: &[Hit<F>]) -> Result<u64> {
+        if let Some((number, rank)) = self.only_segment(fingerprint, hits)? {
             let segment = self.state.view.segments.get(number);
             return segment.map_or(Ok(0), |segment| segment.ids().count(rank, &mut self.ids));
         }
         let mut sum = 0u64;
-        let all = self.visit_ids(fingerprint, places, &mut |id| {
+        let all = self.visit_ids(fingerprint, hits, &mut |id| {
             sum = sum.saturating_add(if let Id::Count(count) = id { count } else { 1 });
             ControlFlow::Continue(())
         })?;
@@ -222,29 +191,14 @@ impl<F: Fingerprint> Asking<F> {
         Ok(sum)
     }
 
-    /// The segment, and the rank in it, of a fingerprint that is in no other place, if nothing hides records.
-    fn only_segment(&mut self, fingerprint: F, places: &[(F, HitPlace)]) -> Result<Option<(usize, u64)>> {
-        match places {
+    /// The segment of a fingerprint and its rank there, if it is in no other place and nothing hides records.
+    fn only_segment<F: Fingerprint>(&mut self, fingerprint: F, hits: &[Hit<F>]) -> Result<Option<(usize, u64)>> {
+        match hits {
             &[(_, HitPlace::Segment(number, rank))] if !self.state.has_tombstones() => {
-                Ok(Some((number, self.rank_at(fingerprint, number, rank)?)))
+                let Some(segment) = self.state.view.segments.get(number) else { return Ok(None) };
+                Ok(Some((number, rank_of(segment, fingerprint, rank, &mut self.prober.scratch)?)))
             }
             _ => Ok(None),
         }
-    }
-
-    /// Whether all ids of a fingerprint can be in memory together.
-    fn has_few_ids(&mut self, fingerprint: F, places: &[(F, HitPlace)]) -> Result<bool> {
-        /// Pages of ids in one segment.
-        const FEW: u64 = 8;
-        for &(_, place) in places {
-            if let HitPlace::Segment(number, rank) = place {
-                let rank = self.rank_at(fingerprint, number, rank)?;
-                let segment = self.state.view.segments.get(number);
-                if segment.is_some_and(|segment| segment.ids().pages_of(rank).is_ok_and(|pages| pages > FEW)) {
-                    return Ok(false);
-                }
-            }
-        }
-        Ok(true)
     }
 }

@@ -1,4 +1,4 @@
-//! What a visit is to find, and within which memory.
+//! The options of a visit.
 
 /// Which matches of a query are visited ([`crate::Searcher::visit`]), and in how much memory.
 #[derive(Clone, Copy, Debug)]
@@ -10,7 +10,7 @@ pub struct Visit {
 }
 
 impl Visit {
-    /// Memory unless told.
+    /// Default memory in bytes.
     const MEMORY: usize = 64 << 20;
 
     /// All within distance `k`.
@@ -26,15 +26,15 @@ impl Visit {
         self
     }
 
-    /// The caller breaks after about so many. All come all the same if it does not.
+    /// Announces that the caller breaks after about so many matches. All come if it does not.
     #[must_use]
     pub fn with_wanted(mut self, matches: usize) -> Self {
         self.wanted = matches;
         self
     }
 
-    /// So many bytes of memory for what was found but not yet visited. With less, a query that has more matches takes
-    /// longer.
+    /// Bytes of memory for fingerprints that were found but not yet visited. With less memory, a query with many
+    /// matches takes longer.
     #[must_use]
     pub fn with_memory(mut self, bytes: usize) -> Self {
         self.memory = bytes;

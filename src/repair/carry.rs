@@ -1,4 +1,4 @@
-//! Carrying a repair out. A plan takes the same way, and writes nothing.
+//! The steps of a repair; a plan takes the same steps without writing.
 
 use super::{Repairing, file};
 use crate::db::{Maker, Recovered};
@@ -23,7 +23,7 @@ impl<F: Fingerprint> Repairing<'_, F> {
         let runs: Result<Vec<_>> = self.manifest.runs.iter().map(|run| self.run_of(run)).collect();
         manifest.runs = runs?.into_iter().flatten().collect();
         if manifest.runs != self.manifest.runs {
-            // A loss in one run changes what newer ones add.
+            // A loss in one run changes the net numbers of newer runs.
             manifest.runs.iter_mut().for_each(|run| run.net = None);
         }
         if let Some(logs) = self.look_at_logs()? {
@@ -40,20 +40,19 @@ impl<F: Fingerprint> Repairing<'_, F> {
         Ok(())
     }
 
-    /// The maker of the store's segments.
     pub(super) fn maker(&self) -> Maker<'_> {
-        let (options, parameters) = (&self.common.options, &self.common.parameters);
+        let (options, parameters) = (&self.context.options, &self.context.parameters);
         Maker {
-            path: &self.common.path,
+            path: &self.context.path,
             options,
             parameters,
             next: &self.next_segment,
-            obsolete_files: &self.common.obsolete_files,
+            obsolete_files: &self.context.obsolete_files,
         }
     }
 
-    /// Makes a run of the batches of the logs, which the manifest does without from then on.
-    fn flush(&mut self, logs: &Recovered<F>, manifest: &mut ManifestData) -> Result<()> {
+    /// Makes a run of the batches of the logs, which the new manifest no longer needs.
+    fn flush(&mut self, logs: &Recovered, manifest: &mut ManifestData) -> Result<()> {
         let (first, last) = (manifest.flushed + 1, logs.next_sequence - 1);
         (manifest.first_log, manifest.next_id, manifest.flushed) = (logs.next_log, logs.next_id, last);
         let bytes = logs.sealed.iter().map(|sealed| sealed.log_bytes).fold(logs.log_bytes, u64::saturating_add);
@@ -62,29 +61,29 @@ impl<F: Fingerprint> Repairing<'_, F> {
             return Ok(());
         }
         let newest_first = logs.active.iter().chain(logs.sealed.iter().rev().map(|sealed| &sealed.memtable));
-        let entries = newest_entries(newest_first.map(|memtable| (memtable, memtable.visible())))?;
+        let entries = newest_entries::<F>(newest_first.map(|memtable| (memtable, memtable.visible())))?;
         let parts = self.maker().run_of_entries(&entries, manifest.runs.is_empty(), &self.workspace)?;
         manifest.runs.extend(parts.into_run(first, last, None).map(|run| run.entry));
         Ok(())
     }
 
-    /// Replaces the manifest. Before that, damaged files of which something is lost get a second name; after it, the
-    /// files that the new manifest does without are removed.
+    /// Replaces the manifest. Before that, damaged files with losses get a second name; after it, the files that the
+    /// new manifest does not need are removed.
     fn replace_manifest(&self, manifest: &ManifestData) -> Result<()> {
-        let store = &self.common.path;
+        let store = &self.context.path;
         for (path, _) in self.retired.iter().filter(|(_, stays)| *stays) {
             self.keep_aside(path)?;
         }
         self.env().sync_dir(store).map_err(|error| Error::io("cannot sync", store, error))?;
         file::replace(self.env(), store, manifest)?;
         for (path, _) in &self.retired {
-            // The next writer removes what cannot be removed now.
+            // The next writer removes files that cannot be removed now.
             let _ = self.env().remove(path);
         }
         Ok(())
     }
 
-    /// Gives a file a second name, or makes a copy where a file cannot have two names.
+    /// Gives a file a second name, or makes a copy if the file system has no second names.
     fn keep_aside(&self, path: &Path) -> Result<()> {
         let target = aside(path);
         // An earlier attempt may have left the name.
@@ -93,17 +92,16 @@ impl<F: Fingerprint> Repairing<'_, F> {
             return Ok(());
         }
         let name = target.file_name().unwrap_or_default().to_string_lossy().into_owned();
-        let file = self.env().open(path, ReadMode::Pread);
-        let file = file.map_err(|error| Error::io("cannot open", path, error))?;
-        let copy = TempFile::create(self.env(), &self.common.path, &name)?;
+        let file = self.env().open(path, ReadMode::Pread).map_err(|error| Error::io("cannot open", path, error))?;
+        let copy = TempFile::create(self.env(), &self.context.path, &name)?;
         copy.copied(&*file, path)?.commit().map(|_| ())
     }
 
-    /// Removes the new segments, unless the manifest that names them may be there.
+    /// Removes the new segments, unless the new manifest may be there.
     pub(super) fn undo(&self) {
-        if file::read(&**self.env(), &self.common.path).is_ok_and(|found| found == *self.manifest) {
+        if file::read(&**self.env(), &self.context.path).is_ok_and(|found| found == *self.manifest) {
             for number in self.manifest.next_segment..self.next_segment.load(Ordering::Relaxed) {
-                let _ = self.env().remove(&self.common.path.join(segment_name(number)));
+                let _ = self.env().remove(&self.context.path.join(segment_name(number)));
             }
         }
     }

@@ -1,27 +1,28 @@
 //! The fingerprints of a damaged segment, in order.
 //!
-//! Of 64 bits, every table has all fingerprints. The first table's order is that of the ids. Its index says how many
-//! fingerprints a damaged block had, and between which ones; the other tables fill the block if they have all of them.
+//! Every table has all fingerprints of 64 bits. The primary table has the order of the ids, and its index has the
+//! number and the bounds of the fingerprints of a damaged block; other tables fill the block if they have all of them.
 //! Without that index, the other tables together must have all fingerprints of the segment.
 //!
-//! Wider fingerprints stand whole in their rows alone, a known number in each page.
+//! Wider fingerprints are whole only in their rows, a known number in each page.
 
 use crate::codec::BlockShape;
 use crate::error::{Error, Result};
-use crate::extsort::{Chunk, Sorted, Sorter, Workspace};
+use crate::extsort::{Sorted, Sorter, Workspace};
 use crate::fingerprint::Fingerprint;
 use crate::segment::{Salvage, Scratch, Table};
+use std::borrow::Cow;
 use std::cmp::Ordering;
 use std::iter::Peekable;
 
-/// Bytes of memory for keys on their way.
+/// Bytes of a chunk of sorted keys.
 const PIECES: u64 = 32 << 20;
 
 /// A fingerprint; or the offset of its bytes, if it is lost.
 pub(super) type Slot<F> = std::result::Result<F, u64>;
 
-/// The fingerprints that other tables have of the damaged blocks of the first table; all fingerprints if its index or
-/// its codes are damaged.
+/// The fingerprints of the damaged blocks of the primary table, from other tables; all fingerprints if its index or its
+/// codes are damaged.
 ///
 /// # Errors
 /// `Io` from temporary files.
@@ -57,7 +58,7 @@ pub(super) fn fill(salvage: &Salvage, workspace: &Workspace) -> Result<Sorted<u6
             }
         }
         if is_whole {
-            // The next tables have the same.
+            // The other tables have the same fingerprints.
             break;
         }
     }
@@ -67,7 +68,7 @@ pub(super) fn fill(salvage: &Salvage, workspace: &Workspace) -> Result<Sorted<u6
 /// The fingerprints of a segment in order.
 pub(super) type Slots<'a, F> = Box<dyn Iterator<Item = Result<Slot<F>>> + 'a>;
 
-/// The fingerprints of a segment in order, from a [`fill`] where the first table is damaged.
+/// The fingerprints of a segment in order, from a [`fill`] where the primary table is damaged.
 ///
 /// # Errors
 /// `Damaged` if parts that hold contradict each other; `Io` from temporary files.
@@ -105,14 +106,13 @@ fn contradiction(offset: u64) -> Error {
 /// Sorted fingerprints, one by one.
 fn keys(sorted: &Sorted<u64>) -> Box<dyn Iterator<Item = Result<u64>> + '_> {
     Box::new(sorted.chunks(PIECES).flat_map(|chunk| match chunk {
-        Ok(Chunk::Borrowed(keys)) => Box::new(keys.iter().copied().map(Ok)) as Box<dyn Iterator<Item = _>>,
-        Ok(Chunk::Owned(keys)) => Box::new(keys.into_iter().map(Ok)),
+        Ok(Cow::Borrowed(keys)) => Box::new(keys.iter().copied().map(Ok)) as Box<dyn Iterator<Item = _>>,
+        Ok(Cow::Owned(keys)) => Box::new(keys.into_iter().map(Ok)),
         Err(error) => Box::new(std::iter::once(Err(error))),
     }))
 }
 
-/// The fingerprints of a block of the first table; if it does not hold, those of the other tables, if they have all of
-/// them.
+/// The fingerprints of a block of the primary table. A damaged block gets those of the other tables, if they have all.
 fn of_block<F: Fingerprint>(
     table: &Table,
     block: usize,
@@ -133,7 +133,7 @@ fn of_block<F: Fingerprint>(
         return Err(contradiction(offset));
     }
     if slots.len() < count {
-        // The index has the last one.
+        // The index has the last fingerprint.
         slots = vec![Err(offset); count - 1];
         slots.push(Ok(of(last)));
     }

@@ -1,20 +1,20 @@
 //! The batches that damaged logs still hold.
 //!
-//! Opening a store stops at the first damaged batch. A repair reads every batch that holds, also later ones: a batch
-//! says by itself which records are there and which are not. The store then holds what it would hold if the lost
+//! Opening a store stops at the first damaged batch. A repair reads every batch that holds, including later ones: the
+//! entries of a batch do not depend on other batches. The store then has the records that it would have if the lost
 //! batches had never been written. The report lists their sequence numbers.
 //!
 //! The checksum of a frame covers its place, its log's number and its sequence number. A frame that holds counts,
 //! unless a later log begins with its number or a smaller one: then a crash had cut the frame off, and its number was
-//! given again.
+//! reused.
 
 use super::Repairing;
 use super::report::{Loss, Lost, RepairAction};
 use crate::db::{Recovered, TornLog};
 use crate::env::ReadMode;
 use crate::error::{ErrorKind, Result};
-use crate::fingerprint::{Fingerprint, IdKind};
-use crate::format::manifest::{IdAssignment, MOST_NUMBER};
+use crate::fingerprint::{Fingerprint, IdAssignment, IdKind};
+use crate::format::manifest::MOST_NUMBER;
 use crate::segment::Damage;
 use crate::wal::{self, FramePlace, LogReader, Tail};
 use std::path::{Path, PathBuf};
@@ -23,8 +23,8 @@ use std::path::{Path, PathBuf};
 struct Log {
     reader: LogReader,
     frames: Vec<FramePlace>,
-    /// The sequence number of its first frame, from its header or from the first frame that holds. None without either,
-    /// and for the log of another store.
+    /// The sequence number of its first frame, from its header or from the first frame that holds. `None` without
+    /// either, and for the log of another store.
     first: Option<u64>,
 }
 
@@ -33,13 +33,13 @@ impl<F: Fingerprint> Repairing<'_, F> {
     ///
     /// # Errors
     /// `Io`.
-    pub(super) fn look_at_logs(&mut self) -> Result<Option<Recovered<F>>> {
-        let numbers = wal::numbers_from(&**self.env(), &self.common.path, self.manifest.first_log)?;
+    pub(super) fn look_at_logs(&mut self) -> Result<Option<Recovered>> {
+        let numbers = wal::numbers_from(&**self.env(), &self.context.path, self.manifest.first_log)?;
         let (damages, losses) = (self.report.damages.len(), self.report.losses.len());
-        let mut recovered = match Recovered::<F>::read(&self.common, self.manifest) {
+        let mut recovered = match Recovered::read(&self.context, self.manifest) {
             Ok(recovered) => recovered,
             Err(error) if matches!(error.kind(), ErrorKind::Damaged | ErrorKind::Unsupported) => {
-                self.report.damages.push(Damage::from_error(&self.common.path, "log", error)?);
+                self.report.damages.push(Damage::from_error(&self.context.path, "log", error)?);
                 self.salvage_logs(&numbers)?
             }
             Err(error) => return Err(error),
@@ -51,7 +51,7 @@ impl<F: Fingerprint> Repairing<'_, F> {
             && logs.last() == Some(path)
             && !self.can_read(path, *offset, *bytes)
         {
-            // Of the last log nothing else tells whether these bytes were durable.
+            // No later log tells whether these bytes were durable.
             let (path, offset) = (path.clone(), Some(*offset));
             let message = format!("{bytes} bytes at the end of the last log cannot be read");
             self.report.damages.push(Damage { path: path.clone(), section: "log frame".to_owned(), offset, message });
@@ -64,9 +64,9 @@ impl<F: Fingerprint> Repairing<'_, F> {
         let is_lossy = self.report.losses.len() > losses;
         if is_lossy
             && self.manifest.id_assignment == IdAssignment::Auto
-            && self.common.parameters.ids() == IdKind::Number
+            && self.context.parameters.ids() == IdKind::Number
         {
-            // Lost batches may have been given so many numbers; none is given again.
+            // Lost batches may have used so many numbers; none is used again.
             let most = recovered.file_bytes / (F::BYTES as u64 + 8);
             recovered.next_id = recovered.next_id.saturating_add(most);
         }
@@ -76,7 +76,7 @@ impl<F: Fingerprint> Repairing<'_, F> {
         Ok(Some(recovered))
     }
 
-    /// Whether the device gives these bytes.
+    /// Whether the device can read these bytes.
     fn can_read(&self, path: &Path, offset: u64, bytes: u64) -> bool {
         let length = usize::try_from(bytes).unwrap_or(usize::MAX);
         let file = self.media.open(path, ReadMode::Pread);
@@ -84,11 +84,11 @@ impl<F: Fingerprint> Repairing<'_, F> {
     }
 
     fn path_of_log(&self, number: u64) -> PathBuf {
-        self.common.path.join(wal::name(number))
+        self.context.path.join(wal::name(number))
     }
 
     /// Reads every batch that holds, and reports the others.
-    fn salvage_logs(&mut self, numbers: &[u64]) -> Result<Recovered<F>> {
+    fn salvage_logs(&mut self, numbers: &[u64]) -> Result<Recovered> {
         let mut salvaged = Recovered::new(self.manifest, numbers);
         let logs = numbers.iter().map(|&number| self.open_log(number)).collect::<Result<Vec<_>>>()?;
         let firsts: Vec<Option<u64>> = logs.iter().map(|log| log.first).collect();
@@ -104,7 +104,7 @@ impl<F: Fingerprint> Repairing<'_, F> {
 
     /// Opens a log and finds its frames, also if its header does not hold.
     fn open_log(&self, number: u64) -> Result<Log> {
-        let (env, parameters) = (&**self.env(), &self.common.parameters);
+        let (env, parameters) = (&**self.env(), &self.context.parameters);
         let (mut reader, first) = match LogReader::open_file(env, &self.path_of_log(number)) {
             Ok(reader) if reader.header().parameters != *parameters || reader.header().number != number => {
                 return Ok(Log { reader, frames: Vec::new(), first: None });
@@ -114,7 +114,7 @@ impl<F: Fingerprint> Repairing<'_, F> {
                 (reader, Some(first))
             }
             Err(error) if matches!(error.kind(), ErrorKind::Damaged | ErrorKind::Unsupported) => {
-                (LogReader::open_damaged(env, &self.common.path, number, parameters)?, None)
+                (LogReader::open_damaged(env, &self.context.path, number, parameters)?, None)
             }
             Err(error) => return Err(error),
         };
@@ -124,8 +124,8 @@ impl<F: Fingerprint> Repairing<'_, F> {
         Ok(Log { reader, frames, first })
     }
 
-    /// Takes the batches of a log, those in front of number `end` if a later log begins with that number.
-    fn salvage_log(&mut self, mut log: Log, end: Option<u64>, salvaged: &mut Recovered<F>) -> Result<()> {
+    /// Takes the batches of a log, only those before number `end` if a later log begins with that number.
+    fn salvage_log(&mut self, mut log: Log, end: Option<u64>, salvaged: &mut Recovered) -> Result<()> {
         salvaged.file_bytes += log.reader.length();
         let (path, mut at) = (log.reader.path().to_owned(), log.reader.position());
         let Some(first) = log.first else { return Ok(()) };
@@ -138,8 +138,8 @@ impl<F: Fingerprint> Repairing<'_, F> {
             if sequence >= salvaged.next_sequence {
                 self.lose_before(sequence, salvaged, &path, at);
                 let place = (log.reader.header().number, sequence, frame.end - offset);
-                let batch = log.reader.batch_at::<F>(frame);
-                match batch.and_then(|batch| salvaged.take(&self.common, self.manifest, place, &batch)) {
+                let batch = log.reader.batch_at(frame);
+                match batch.and_then(|batch| salvaged.take(&self.context, self.manifest, place, &batch)) {
                     Err(error) if error.kind() == ErrorKind::Damaged => {
                         self.lose_before(sequence + 1, salvaged, &path, offset);
                     }
@@ -158,8 +158,8 @@ impl<F: Fingerprint> Repairing<'_, F> {
         Ok(())
     }
 
-    /// The batches from the one on that is expected to before number `next` are lost; whether there are any.
-    fn lose_before(&mut self, next: u64, salvaged: &mut Recovered<F>, path: &Path, offset: u64) -> bool {
+    /// Reports the batches from the next expected one up to number `next`, exclusive, as lost; whether there are any.
+    fn lose_before(&mut self, next: u64, salvaged: &mut Recovered, path: &Path, offset: u64) -> bool {
         let first = salvaged.next_sequence;
         let is_loss = first < next;
         if is_loss {

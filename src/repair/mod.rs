@@ -1,17 +1,20 @@
 //! Repairing a store: saves every record that is left, and lists the others.
 //!
-//! **What is saved.** A damaged segment is written anew with every record whose fingerprint and id can be told from
-//! bytes whose checksums hold (`rebuilt`); a table of 64-bit fingerprints can stand in for another one. Id indexes are
-//! made from the segments that they index. Of damaged logs, every batch that holds goes to a segment (`logs`).
+//! **Saved.** A damaged segment is written again with every record whose fingerprint and id follow from bytes whose
+//! checksums hold (`rebuilt.rs`); a table of 64-bit fingerprints can replace another one (`fingerprints.rs`). Id
+//! indexes are made from the segments that they index (`segment.rs`). Every batch of damaged logs that holds goes to a
+//! segment (`logs.rs`).
 //!
-//! **What is not.** Nothing is guessed. A damaged manifest is not made up: no other file says which segments belong to
-//! the store, in which order, and which of them hold tombstones. Such a file, and a segment whose parts hold and
-//! contradict each other, stays as it is ([`RepairReport::refused`]). Every loss is listed ([`RepairReport::losses`]),
-//! and the damaged file stays in the directory as `NAME.damaged`.
+//! **Not saved.** A repair never guesses. A damaged manifest is refused: no other file has the segments of the store,
+//! their order and their roles. So is a segment whose parts hold and contradict each other ([`RepairReport::refused`]).
+//! Every loss is listed ([`RepairReport::losses`]), and the damaged file stays in the directory as `NAME.damaged`.
 //!
-//! **Order of writes.** New segments, then second names of the files that stay, then one new manifest in the place of
-//! the old one, and only then the old files are removed. A repair that is killed leaves the store as it was, or
-//! repaired; the next one begins anew. A plan goes the same way and writes nothing.
+//! **Order of writes** (`carry.rs`). New segments; second names of the files that stay; one new manifest in place of
+//! the old one; then the removal of the old files. A killed repair leaves the store as before, or repaired; the next
+//! one begins again. A plan takes the same steps without writing.
+//!
+//! [`repair`] holds the store's lock and runs on a crew of its own; only sorting and new segments use its other
+//! threads. format-spec/ specifies all files.
 
 mod carry;
 mod fingerprints;
@@ -26,52 +29,51 @@ use crate::db::CREATING;
 use crate::env::{Env, Patient, ReadMode};
 use crate::error::{Error, ErrorKind, Result};
 use crate::extsort::Workspace;
-use crate::fingerprint::Fingerprint;
+use crate::fingerprint::{Fingerprint, by_width};
 use crate::format::manifest::ManifestData;
 use crate::options::{Filters, Options};
 use crate::segment::{Damage, is_segment_name};
 use crate::version::{StoreContext, manifest as file, take_lock};
 use crate::wal;
-use crate::width::with_width;
 use std::marker::PhantomData;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 
-/// Returns what [`repair`] would do now. Only reads. While another process writes to the store, the log that it appends
-/// to may look cut short.
+/// Returns the report of a [`repair`] without writing. While another process writes to the store, the end of its log
+/// may look torn.
 ///
 /// ```
 /// use fpstore::{Options, Parameters, Store};
 /// # let directory = tempfile::tempdir()?;
 /// # let path = directory.path().join("store");
 /// drop(Store::<u64>::create(&path, &Parameters::new(3), &Options::new())?);
-/// let plan = fpstore::plan_repair(&path, &Options::new())?;
+/// let plan = fpstore::repair::plan(&path, &Options::new())?;
 /// assert!(plan.is_sound() && plan.saves_everything());
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 ///
 /// # Errors
 /// `NotFound` if there is no store; `Unsupported` if it is one of another version; `Io` if a file cannot be opened.
-/// Damage is no error here but in the report.
-pub fn plan_repair(path: impl AsRef<Path>, options: &Options) -> Result<RepairReport> {
+/// Damage is in the report, not an error.
+pub fn plan(path: impl AsRef<Path>, options: &Options) -> Result<RepairReport> {
     let path = path.as_ref();
     loop {
         let before = file::read_bytes(&*options.env, path).ok();
         let report = run(path, options, false)?;
-        // A writer may have removed what was being read.
+        // A writer may have removed the files meanwhile.
         if report.is_sound() || before == file::read_bytes(&*options.env, path).ok() {
             return Ok(report);
         }
     }
 }
 
-/// Repairs a store as far as that is possible without guessing, and returns the actions and the losses. No other
-/// process may have the store open for writing.
+/// Repairs a store as far as possible without guessing, and returns the actions and the losses. No other process may
+/// have the store open for writing.
 ///
 /// # Errors
-/// Those of [`plan_repair`]; `Locked` if another process writes; `Io` from writing: the store is then as before or, if
-/// the very last step has failed, repaired.
+/// Those of [`plan`]; `Locked` if another process writes; `Io` from writing: the store is then as before or, if
+/// the last step has failed, repaired.
 pub fn repair(path: impl AsRef<Path>, options: &Options) -> Result<RepairReport> {
     let (path, patient) = (path.as_ref(), patient(options));
     if let Err(error) = file::read(&*patient.env, path) {
@@ -79,12 +81,12 @@ pub fn repair(path: impl AsRef<Path>, options: &Options) -> Result<RepairReport>
         return refuse_manifest(path, &patient, error);
     }
     let _lock = take_lock(&*patient.env, path)?;
-    // The manifest may be one whose writer died before it could make the rename durable.
+    // The writer of the manifest may have died before the rename was durable.
     patient.env.sync_dir(path).map_err(|error| Error::io("cannot sync", path, error))?;
     run(path, options, true)
 }
 
-/// The same options for media that fail.
+/// Options for media that fail.
 fn patient(options: &Options) -> Options {
     let patient = options.clone().with_env(Arc::new(Patient(Arc::clone(&options.env))));
     patient.with_read_mode(ReadMode::Pread).with_filters(Filters::Off)
@@ -97,7 +99,7 @@ fn run(path: &Path, options: &Options, writes: bool) -> Result<RepairReport> {
         Err(error) => return refuse_manifest(path, &patient, error),
     };
     let width = manifest.parameters.width();
-    options.executor.run_exclusive(|| with_width!(width, F => Repairing::<F>::run(path, options, &manifest, writes)))
+    options.executor.run_exclusive(|| by_width!(width, F => Repairing::<F>::run(path, options, &manifest, writes)))
 }
 
 /// Refuses a store whose manifest is damaged. A directory without a manifest is a store if it has segments or logs.
@@ -105,7 +107,7 @@ fn refuse_manifest(path: &Path, options: &Options, error: Error) -> Result<Repai
     let names = options.env.list(path).unwrap_or_default();
     let segments = names.iter().filter(|name| is_segment_name(name)).count();
     let logs = names.iter().filter(|name| wal::number_of(name).is_some()).count();
-    // After a creation that was interrupted the next one removes what is left.
+    // The next creation removes the leftovers of an interrupted one.
     let is_store = segments + logs > 0 && !names.iter().any(|name| name == CREATING);
     let fault = match error.kind() {
         ErrorKind::Damaged => error.message().to_owned(),
@@ -124,17 +126,17 @@ fn refuse_manifest(path: &Path, options: &Options, error: Error) -> Result<Repai
 
 /// A repair of a store of fingerprints of one width.
 struct Repairing<'a, F: Fingerprint> {
-    common: Arc<StoreContext>,
+    context: Arc<StoreContext>,
     workspace: Workspace,
-    /// The environment that tells of read errors.
+    /// The environment that reports read errors.
     media: &'a dyn Env,
     manifest: &'a ManifestData,
     report: RepairReport,
-    /// Whether anything is written.
+    /// False for a plan.
     writes: bool,
     /// The number of the next segment.
     next_segment: AtomicU64,
-    /// Files that the store does without, and whether they stay under another name, because something of them is lost.
+    /// Files that the store no longer needs, and whether they stay under another name because of a loss.
     retired: Vec<(PathBuf, bool)>,
     width: PhantomData<F>,
 }
@@ -143,7 +145,7 @@ impl<'a, F: Fingerprint> Repairing<'a, F> {
     fn run(path: &Path, options: &'a Options, manifest: &'a ManifestData, writes: bool) -> Result<RepairReport> {
         let (patient, bytes) = (patient(options), manifest.write().len() as u64);
         let mut repairing = Self {
-            common: StoreContext::new::<F>(path, &patient, &manifest.parameters)?,
+            context: StoreContext::new(path, &patient, &manifest.parameters)?,
             workspace: Workspace::new(path, &patient),
             media: &*options.env,
             manifest,
@@ -161,6 +163,6 @@ impl<'a, F: Fingerprint> Repairing<'a, F> {
     }
 
     fn env(&self) -> &Arc<dyn Env> {
-        self.common.env()
+        self.context.env()
     }
 }

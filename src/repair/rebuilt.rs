@@ -1,7 +1,7 @@
-//! The records of a damaged segment that can be saved, in order, and what is lost.
+//! The records of a damaged segment that can be saved, in order, and the losses.
 //!
-//! Fingerprints and ids come in the same order, each with gaps, and a record is saved where both are known. Without
-//! ids, a fingerprint whose count is lost stays with one record: it had at least one.
+//! Fingerprints and ids come in the same order, each with gaps; a record is saved if both are known. Without ids, a
+//! fingerprint with a lost count keeps one record, because it had at least one.
 
 use super::fingerprints::{Slots, slots};
 use super::report::{Loss, Lost, hex};
@@ -18,20 +18,20 @@ pub(super) struct Rebuilt<'a, F: Fingerprint> {
     counted: bool,
     ids: SalvagedIds,
     slots: Slots<'a, F>,
-    /// Fingerprints so far.
+    /// Number of fingerprints so far.
     rank: u64,
-    /// The last one of them; if it is lost, the last loss is about it.
+    /// The last fingerprint; if it is lost, the last loss covers it.
     current: Option<F>,
     ready: VecDeque<Record<F>>,
     last: Option<Record<F>>,
-    /// Records whose ids or counts were read, or that stand for a lost count.
+    /// Number of records whose ids or counts were read, or that replace a lost count.
     read: u64,
     /// Offset of the first lost ids, and the known fingerprints that had them.
     lost_ids: Option<u64>,
     without_ids: Vec<String>,
     /// Numbers of saved records and of their distinct fingerprints.
     pub(super) saved: (u64, u64),
-    /// The losses, complete behind the last record.
+    /// The losses, complete after the last record.
     pub(super) losses: Vec<Loss>,
 }
 
@@ -110,7 +110,7 @@ impl<'a, F: Fingerprint> Rebuilt<'a, F> {
         Ok(())
     }
 
-    /// Takes the next unit of ids, or the end; whether there was a unit.
+    /// Takes the next unit of ids; false at the end.
     fn next_unit(&mut self) -> Result<bool> {
         match self.ids.next_unit()? {
             None => return self.finish().map(|()| false),
@@ -126,7 +126,7 @@ impl<'a, F: Fingerprint> Rebuilt<'a, F> {
             }
             Some(SalvagedUnit::Lost { offset, begun }) => {
                 self.lost_ids.get_or_insert(offset);
-                // The ids of the fingerprint in front may go on there.
+                // The ids of the fingerprint before may continue there.
                 for number in u64::from(self.counted)..=begun {
                     if number > 0 {
                         self.advance()?;

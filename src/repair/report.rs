@@ -14,18 +14,17 @@ pub struct RepairReport {
     pub files: u64,
     /// Their bytes.
     pub bytes: u64,
-    /// Every damaged place of the manifest and of segments. Of the logs the first one.
+    /// Every damaged place of the manifest and of segments, and the first one of the logs.
     pub damages: Vec<Damage>,
-    /// Logs that end with writes that a crash has cut short. They were never durable.
+    /// Logs with a torn tail, which was never durable.
     pub torn: Vec<TornLog>,
     /// The actions, in order.
     pub actions: Vec<RepairAction>,
     /// Everything that could not be saved.
     pub losses: Vec<Loss>,
-    /// Damaged files that stay as they are, because their content cannot be told without guessing.
+    /// Damaged files that stay as they are, because repairing them would need guessing.
     pub refused: Vec<Damage>,
-    /// Damaged files of which something is lost, under the names that they have from now on. The store never removes
-    /// them.
+    /// The new names of damaged files with losses. The store never removes them.
     pub kept_aside: Vec<PathBuf>,
 }
 
@@ -47,7 +46,7 @@ impl RepairReport {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum RepairAction {
-    /// Writes a segment anew with everything that can be saved of it.
+    /// Writes a new segment with all records of a damaged one that can be saved.
     Rewrite {
         /// Its role.
         role: SegmentRole,
@@ -60,27 +59,27 @@ pub enum RepairAction {
         /// The same of distinct fingerprints.
         fingerprints: (u64, u64),
     },
-    /// Makes the id index of a segment anew from that segment.
+    /// Makes a new id index from its segment.
     RebuildIdIndex {
         /// The old index.
         from: PathBuf,
         /// The new index.
         to: PathBuf,
     },
-    /// Leaves out a segment of which nothing can be saved, or an id index without its segment.
+    /// Drops a segment without a record to save, or an id index without its segment.
     Drop {
         /// Its role.
         role: SegmentRole,
         /// The segment.
         path: PathBuf,
     },
-    /// Moves every batch of the logs that holds to segments, and leaves out the logs.
+    /// Moves every batch of the logs that holds to segments, and drops the logs.
     FlushLogs {
         /// The logs.
         logs: Vec<PathBuf>,
         /// Number of batches that were in no segment.
         batches: u64,
-        /// Number of their operations.
+        /// Number of their entries.
         operations: u64,
     },
 }
@@ -95,9 +94,9 @@ pub struct Loss {
     pub section: String,
     /// Offset of the first lost byte, unless the whole file is lost.
     pub offset: Option<u64>,
-    /// Whether the lost records are tombstones: the records that they removed come back.
+    /// Whether the lost records are tombstones; the records that they hid come back.
     pub tombstones: bool,
-    /// Number of records, known but for logs. A record whose fingerprint and id are both lost counts with the ids.
+    /// Number of records, unknown for logs. A record whose fingerprint and id are both lost counts with the ids.
     pub records: Option<u64>,
     /// The content.
     pub what: Lost,
@@ -114,7 +113,7 @@ pub enum Lost {
     },
     /// Ids of fingerprints that are known.
     Ids {
-        /// The fingerprints. One in front of a damaged page may have lost nothing.
+        /// The fingerprints. One before a damaged page may have lost nothing.
         fingerprints: Vec<String>,
     },
     /// Counts of fingerprints that are known, in a store without ids. Each fingerprint stays with one record.
@@ -124,22 +123,22 @@ pub enum Lost {
     },
     /// Fingerprints that follow one another, with all their records.
     Fingerprints {
-        /// Number of distinct fingerprints of the segment in front of them.
+        /// Number of distinct fingerprints of the segment before them.
         first: u64,
         /// Number of lost fingerprints.
         count: u64,
-        /// The fingerprint in front of them.
+        /// The fingerprint before them.
         after: Option<String>,
-        /// The fingerprint behind them.
+        /// The fingerprint after them.
         before: Option<String>,
-        /// Their ids, or counts, as far as those can be read, in the order of the fingerprints.
+        /// Their readable ids or counts, in the order of the fingerprints.
         ids: Vec<Id>,
     },
     /// Batches of writes of a log: records that they inserted are missing, records that they removed are there.
     Batches {
         /// The first one's sequence number.
         first: u64,
-        /// The last one's, where that is known.
+        /// The last one's, if it is known.
         last: Option<u64>,
     },
 }

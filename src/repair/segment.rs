@@ -1,4 +1,4 @@
-//! The segments of a run: damaged ones are replaced by new ones.
+//! Replacing the damaged segments of a run.
 
 use super::Repairing;
 use super::fingerprints::fill;
@@ -18,7 +18,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 impl<F: Fingerprint> Repairing<'_, F> {
-    /// Reads the segments of a run, and replaces damaged ones. Nothing if none is left.
+    /// Reads the segments of a run and replaces damaged ones. `None` if none is left.
     pub(super) fn run_of(&mut self, run: &RunEntry) -> Result<Option<RunEntry>> {
         let parameters = self.manifest.parameters.clone();
         let tombstones = self.segment(run.tombstones, SegmentRole::Tombstones, &of_tombstones(&parameters))?;
@@ -35,12 +35,12 @@ impl<F: Fingerprint> Repairing<'_, F> {
 
     /// The damaged places of a segment.
     fn damages(&mut self, entry: &SegmentEntry, parameters: &Parameters) -> Result<Vec<Damage>> {
-        let options = &self.common.options;
+        let options = &self.context.options;
         let path = self.path_of(entry.number);
         let (mut damages, bytes) = verify_segment(&*options.env, &path, options.read_mode)?;
         if damages.is_empty() {
-            // Sound in itself, it may still be another segment than the manifest names.
-            let opened = open_segment(&self.common.path, options, parameters, entry);
+            // A sound segment may still be another one than the manifest names.
+            let opened = open_segment(&self.context.path, options, parameters, entry);
             damages.extend(opened.err().map(|error| Damage::from_error(&path, "segment", error)).transpose()?);
         }
         self.report.files += 1;
@@ -50,11 +50,10 @@ impl<F: Fingerprint> Repairing<'_, F> {
     }
 
     fn path_of(&self, number: u64) -> PathBuf {
-        self.common.path.join(segment_name(number))
+        self.context.path.join(segment_name(number))
     }
 
-    /// The entry of a segment after the repair: the same if it is sound, or if its content cannot be told without
-    /// guessing.
+    /// The entry of a segment after the repair: the same if it is sound or refused.
     fn segment(
         &mut self,
         entry: Option<SegmentEntry>,
@@ -79,7 +78,7 @@ impl<F: Fingerprint> Repairing<'_, F> {
             return Ok(self.drop_segment(path, role, true));
         };
         if damages.iter().all(|damage| matches!(damage.section.as_str(), "content" | "tables")) {
-            // Every part holds, but they were not written together: nothing tells which part is wrong.
+            // Every part holds, but they were not written together; the wrong one is unknown.
             self.report.refused.extend(damages);
             return Ok(Some(entry));
         }
@@ -92,14 +91,14 @@ impl<F: Fingerprint> Repairing<'_, F> {
         }
     }
 
-    /// The store does without a segment from now on.
+    /// Drops a segment.
     fn drop_segment(&mut self, path: PathBuf, role: SegmentRole, stays_aside: bool) -> Option<SegmentEntry> {
         self.retired.push((path.clone(), stays_aside));
         self.report.actions.push(RepairAction::Drop { role, path });
         None
     }
 
-    /// Writes what can be saved of a segment.
+    /// Writes the records of a segment that can be saved.
     fn rewrite(
         &mut self,
         salvage: &Salvage,
@@ -130,7 +129,7 @@ impl<F: Fingerprint> Repairing<'_, F> {
         Ok(Some(new))
     }
 
-    /// The entry of an id index, whose segment of records was the first and is the second after the repair.
+    /// The entry of an id index after the repair, given the old and the new entry of its segment of records.
     fn id_index(
         &mut self,
         entry: SegmentEntry,
@@ -140,7 +139,7 @@ impl<F: Fingerprint> Repairing<'_, F> {
         let parameters = of_id_index(&self.manifest.parameters);
         let (from, damages) = (self.path_of(entry.number), self.damages(&entry, &parameters)?);
         let Some(records) = new else { return Ok(self.drop_segment(from, SegmentRole::IdIndex, false)) };
-        // Ranks are the same as long as nothing is lost.
+        // Ranks change only with a loss.
         let is_whole =
             old.is_some_and(|old| old.records == records.records && old.fingerprints == records.fingerprints);
         if is_refused || is_whole && damages.is_empty() {
@@ -149,7 +148,7 @@ impl<F: Fingerprint> Repairing<'_, F> {
         }
         let mut entries = None;
         if self.writes {
-            let options = &self.common.options;
+            let options = &self.context.options;
             let segment = Segment::open(&*options.env, &self.path_of(records.number), options.read_mode)?;
             entries = Some(IdIndexEntries::<F>::of(&Arc::new(segment), &self.workspace, None)?);
         }
@@ -160,8 +159,8 @@ impl<F: Fingerprint> Repairing<'_, F> {
         Ok(Some(new))
     }
 
-    /// Makes a segment. A plan only reads the batches, and returns an entry with nothing but a number, as it is where
-    /// there are no records.
+    /// Makes a segment. Without records, and for a plan, which only reads the batches, the entry has nothing but a
+    /// number.
     ///
     /// # Errors
     /// `Io` from writing; those of the batches.

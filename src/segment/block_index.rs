@@ -7,32 +7,28 @@ use crate::format::index::BlockEntry;
 use crate::format::page::PageLayout;
 use crate::plan::coverage::covered;
 
-/// Where each block lies and which keys it holds.
 #[derive(Debug)]
 pub(crate) struct BlockIndex {
     layout: PageLayout,
-    /// By how many bits stored keys are shorter than 64. Keys are looked for as if they had them, all zeros behind.
+    /// Number of bits by which stored keys are shorter than 64. Searched keys have 64 bits, with zeros at the end.
     shift: u32,
     entries: Vec<BlockKey>,
     directory: Directory,
     /// Number of keys before each page.
     ranks: Vec<u64>,
     fingerprints: u64,
-    /// For every prefix length, how many blocks the keys with one prefix extend over.
+    /// For every prefix length, over how many blocks the keys with one prefix extend.
     covered: [f64; 65],
 }
 
-/// What the index knows of a block, most often in one line of the cache. Packed into 14 bytes, of 16.
+/// A block's entry, packed into 14 bytes instead of 16; most often in one cache line.
 #[derive(Clone, Copy, Debug)]
 #[repr(C, packed(2))]
 struct BlockKey {
-    /// The block's last key.
     key: u64,
     /// Where the block ends in its page.
     end: u16,
-    /// Number of its keys.
     count: u16,
-    /// The number of its kind.
     kind: u8,
 }
 
@@ -43,19 +39,14 @@ impl Keyed for BlockKey {
     }
 }
 
-/// A block's place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct BlockPlace {
-    /// Its page.
     pub(crate) page: u64,
-    /// Where it begins in the page.
     pub(crate) offset: usize,
-    /// Its bytes.
     pub(crate) length: usize,
 }
 
 impl BlockIndex {
-    /// An index without blocks.
     pub(crate) fn new(layout: PageLayout, shift: u32) -> Self {
         Self {
             layout,
@@ -68,7 +59,6 @@ impl BlockIndex {
         }
     }
 
-    /// Appends the next block.
     pub(crate) fn push(&mut self, entry: BlockEntry) {
         let start = if self.layout.begins_page(self.entries.len()) {
             self.ranks.push(self.fingerprints);
@@ -76,29 +66,25 @@ impl BlockIndex {
         } else {
             self.entries.last().map_or(0, |entry| entry.end)
         };
-        // Parsing has made sure that a page's blocks fit it, and a page is no longer than 65,536 bytes.
+        // The parser checks that a page's blocks fit it; a page has at most 65,536 bytes.
         let end = start.saturating_add(entry.length);
         self.entries.push(BlockKey { key: entry.key, end, count: entry.count, kind: entry.kind.number() });
         self.fingerprints += u64::from(entry.count);
     }
 
-    /// Blocks that the keys with one prefix of this length extend over, on average over the prefixes that block keys
-    /// have.
+    /// Blocks over which the keys with one prefix of this length extend, on average over the prefixes of block keys.
     pub(crate) fn blocks_covered(&self, prefix: u32) -> f64 {
         self.covered.get(prefix as usize).copied().unwrap_or(0.0)
     }
 
-    /// Number of blocks.
     pub(crate) fn len(&self) -> usize {
         self.entries.len()
     }
 
-    /// The last key of the last block; 0 if there is none.
     pub(crate) fn last_key(&self) -> u64 {
         self.entries.last().map_or(0, |entry| entry.key)
     }
 
-    /// Number of keys in all blocks.
     pub(crate) fn fingerprints(&self) -> u64 {
         self.fingerprints
     }
@@ -110,15 +96,15 @@ impl BlockIndex {
         self.directory.lower_bound(&self.entries, self.directory.slot(key), key)
     }
 
-    /// The first step of finding `key`, to be taken for many keys before the next one is: the slot to look in.
+    /// The first of three steps of finding many keys at once, each step for all keys: the slot that holds `key`.
     #[inline]
     pub(crate) fn slot(&self, key: u64) -> usize {
         let slot = self.directory.slot(key >> self.shift);
-        prefetch(self.directory.starts(), slot);
+        self.directory.prefetch(slot);
         slot
     }
 
-    /// The second step: brings near what the third will read.
+    /// The second step: prefetches the slot's entries.
     #[inline]
     pub(crate) fn prefetch_slot(&self, slot: usize) {
         prefetch(&self.entries, self.directory.start(slot));
@@ -136,24 +122,23 @@ impl BlockIndex {
         self.entries.get(block).map(|entry| entry.key() << self.shift | low_mask(self.shift))
     }
 
-    /// Where a block lies.
     #[inline]
     pub(crate) fn place(&self, block: usize) -> Option<BlockPlace> {
         self.block(block).map(|(place, _)| place)
     }
 
-    /// What a block's decoder has to know.
+    /// The input of a block's decoder.
     #[inline]
     pub(crate) fn shape(&self, block: usize) -> Option<BlockShape> {
         self.block(block).map(|(_, shape)| shape)
     }
 
-    /// Both.
+    /// Place and shape of a block.
     #[inline]
     pub(crate) fn block(&self, block: usize) -> Option<(BlockPlace, BlockShape)> {
         let entry = *self.entries.get(block)?;
         let (base, end) = match block.checked_sub(1) {
-            // In ascending order, so there is a key above.
+            // Keys ascend, so there is a greater one.
             Some(before) => self.entries.get(before).map(|before| (before.key.wrapping_add(1), before.end))?,
             None => (0, 0),
         };
@@ -164,14 +149,13 @@ impl BlockIndex {
         Some((place, BlockShape { kind, base, last: entry.key, count: entry.count.into() }))
     }
 
-    /// Number of bytes that the blocks of a page fill.
     pub(crate) fn page_used(&self, page: u64) -> usize {
         let first = usize::try_from(page).unwrap_or(usize::MAX).saturating_mul(self.layout.blocks);
         let last = first.saturating_add(self.layout.blocks).min(self.len()).checked_sub(1);
         last.and_then(|last| self.place(last)).map_or(0, |place| place.offset + place.length)
     }
 
-    /// Number of keys before a block; behind the last one, all.
+    /// Number of keys before a block; after the last one, all.
     pub(crate) fn rank(&self, block: usize) -> u64 {
         if block >= self.len() {
             return self.fingerprints;
@@ -187,7 +171,7 @@ impl BlockIndex {
         self.ranks.get(page).copied().unwrap_or(0) + before
     }
 
-    /// The block that has the key of this rank, and how many keys come before it there; none if there is none.
+    /// The block with the key of this rank, and how many keys come before it there.
     pub(crate) fn block_of_rank(&self, rank: u64) -> Option<(usize, usize)> {
         let page = self.ranks.partition_point(|&before| before <= rank).checked_sub(1)?;
         let mut left = rank.checked_sub(*self.ranks.get(page)?)?;
@@ -201,20 +185,18 @@ impl BlockIndex {
         None
     }
 
-    /// Bytes of the pages that the blocks fill, with a checksum each.
+    /// Bytes of the pages that the blocks fill, with their checksums.
     pub(crate) fn data_length(&self) -> u64 {
         let Some(place) = self.len().checked_sub(1).and_then(|last| self.place(last)) else { return 0 };
         place.page * self.layout.size as u64 + (place.offset + place.length + crate::format::CHECKSUM) as u64
     }
 
-    /// Bytes of memory.
     pub(crate) fn resident_bytes(&self) -> u64 {
         let entries = self.entries.capacity() * size_of::<BlockKey>() + self.ranks.capacity() * 8;
         (entries + self.directory.resident_bytes()) as u64
     }
 
-    /// To be called after the last block: measures the skew, makes the directory and gives back memory that growing has
-    /// left over.
+    /// Finishes the index after the last block: measures the skew, makes the directory and frees spare memory.
     pub(crate) fn complete(&mut self) {
         self.covered = covered(self.entries.iter().map(|entry| entry.key() << self.shift));
         self.entries.shrink_to_fit();

@@ -1,4 +1,4 @@
-//! Damage of a file: what is wrong, and where.
+//! Damages of a file.
 
 use crate::error::{Error, ErrorKind, Result};
 use std::fmt;
@@ -12,9 +12,9 @@ pub struct Damage {
     pub path: PathBuf,
     /// The part of the file, in the words of format-spec/.
     pub section: String,
-    /// Where in the file the damaged unit (a page, a chunk, a structure) begins, or where within it the fault shows.
+    /// Offset of the damaged unit (a page, a chunk, a structure), or of the fault within it.
     pub offset: Option<u64>,
-    /// What is wrong.
+    /// The fault.
     pub message: String,
 }
 
@@ -29,10 +29,10 @@ impl fmt::Display for Damage {
 }
 
 impl Damage {
-    /// What an error says about a file; errors that are no damage are passed on.
+    /// Turns an error into the damage that it reports; returns every other error.
     pub(crate) fn from_error(path: &Path, section: &str, error: Error) -> Result<Self> {
         match error.kind() {
-            // A part that cannot be read is as bad as a damaged one, and must not hide the others.
+            // An unreadable part is as bad as a damaged one, and must not hide the others.
             ErrorKind::Io if error.offset().is_none() => Err(error),
             ErrorKind::Io | ErrorKind::Damaged | ErrorKind::NotFound | ErrorKind::Unsupported => Ok(Self {
                 path: error.path().unwrap_or(path).to_owned(),

@@ -1,15 +1,14 @@
-//! Where in a sorted column of keys to look for a key: the leading bits of evenly spread keys say it almost exactly.
+//! Finds a key in a sorted column: the leading bits of evenly spread keys give its position almost exactly.
 //!
-//! The range from the first to the last key is cut into equal slots, one for every one to four keys, and for each slot
-//! the directory has the number of keys before it. A search reads two neighbouring slots and then searches by halves
-//! what lies between them: one or two keys where keys are spread evenly, and never more than all, so that skewed keys
-//! cost a binary search.
+//! The range from the first to the last key is cut into equal slots, one for every one to four keys. The directory
+//! holds for each slot the number of keys before it. A search reads two neighbouring slots and then does a binary
+//! search between them: over one or two keys if keys are spread evenly, and at most over all, so that skewed keys cost
+//! a plain binary search.
 
+use crate::codec::prefetch;
 use crate::fingerprint::Fingerprint;
 
-/// Something in a sorted column that has a key.
 pub(crate) trait Keyed {
-    /// The key that the column is sorted by.
     fn key(&self) -> u64;
 }
 
@@ -20,25 +19,22 @@ impl<F: Fingerprint> Keyed for F {
     }
 }
 
-/// The directory of a column of sorted keys.
 #[derive(Debug, Default)]
 pub(crate) struct Directory {
-    /// The first key.
     first: u64,
-    /// A slot is this power of two wide.
+    /// Binary logarithm of a slot's width.
     shift: u32,
-    /// For each slot the number of keys before it, and at last the number of all keys.
+    /// For each slot the number of keys before it, then the number of all keys.
     starts: Vec<u32>,
 }
 
 impl Directory {
-    /// The directory of a column that is sorted by its keys.
     pub(crate) fn new(keys: &[impl Keyed]) -> Self {
         let (Some(first), Some(last)) = (keys.first().map(Keyed::key), keys.last().map(Keyed::key)) else {
             return Self::default();
         };
         if u32::try_from(keys.len()).is_err() {
-            // Everything is one slot then; it would take a segment of a hundred gigabytes.
+            // One slot for all keys then; this takes a segment of a hundred gigabytes.
             return Self::default();
         }
         let slot_bits = keys.len().ilog2();
@@ -46,7 +42,7 @@ impl Directory {
         let slots = ((last - first) >> shift) as usize + 1;
         let mut starts = vec![0; slots + 1];
         for key in keys {
-            // The slot behind the key's own: it is one more that has the key before it.
+            // Counts in the next slot: that one has the key before it.
             starts.iter_mut().skip(((key.key() - first) >> shift) as usize + 1).take(1).for_each(|count| *count += 1);
         }
         let mut sum = 0;
@@ -57,14 +53,13 @@ impl Directory {
         Self { first, shift, starts }
     }
 
-    /// The slot that a key falls into.
     #[inline]
     pub(crate) fn slot(&self, key: u64) -> usize {
         let slot = (key.saturating_sub(self.first) >> self.shift) as usize;
         slot.min(self.starts.len().saturating_sub(2))
     }
 
-    /// Index of the first key that is at least `key`, which falls into `slot`; the number of keys if there is none.
+    /// Index of the first key that is at least `key`, which lies in `slot`; the number of keys if there is none.
     #[inline]
     pub(crate) fn lower_bound(&self, keys: &[impl Keyed], slot: usize, key: u64) -> usize {
         let (start, end) = match self.starts.get(slot..).and_then(|starts| starts.first_chunk::<2>()) {
@@ -75,19 +70,17 @@ impl Directory {
         start + inside.partition_point(|other| other.key() < key)
     }
 
-    /// Where the search in `slot` will begin, to be brought near beforehand.
+    /// Where the search in `slot` will begin, for prefetching.
     #[inline]
     pub(super) fn start(&self, slot: usize) -> usize {
         self.starts.get(slot).map_or(0, |&start| start as usize)
     }
 
-    /// The slots' memory, to be brought near beforehand.
     #[inline]
-    pub(super) fn starts(&self) -> &[u32] {
-        &self.starts
+    pub(super) fn prefetch(&self, slot: usize) {
+        prefetch(&self.starts, slot);
     }
 
-    /// Bytes of memory.
     pub(super) fn resident_bytes(&self) -> usize {
         self.starts.capacity() * size_of::<u32>()
     }

@@ -1,4 +1,4 @@
-//! A segment file that is open for reading, and which of its pages were checked.
+//! A segment file open for reading, and which of its pages were checked.
 
 use crate::codec::prefetch;
 use crate::env::ReadFile;
@@ -8,7 +8,6 @@ use crate::format::page::{self, Stream};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// The file and its name, for messages.
 #[derive(Debug)]
 pub(crate) struct SegmentFile {
     path: PathBuf,
@@ -28,14 +27,13 @@ impl SegmentFile {
         self.file.length()
     }
 
-    /// The file itself.
     pub(crate) fn contents(&self) -> &dyn ReadFile {
         &*self.file
     }
 
-    /// The bytes of a span, in `buffer` unless they are in memory anyway.
+    /// The bytes of a span; `buffer` holds them unless the file is in memory.
     pub(crate) fn read<'a>(&'a self, span: Span, buffer: &'a mut Vec<u8>) -> Result<&'a [u8]> {
-        // A span that no file can hold must not be asked memory for.
+        // The span may come from damaged bytes: bounds the allocation.
         if span.end() > self.length() {
             return Err(Error::damaged("the file ends too early").at_path(&self.path).at_offset(self.length()));
         }
@@ -44,27 +42,25 @@ impl SegmentFile {
         read.map_err(|error| Error::io("cannot read", &self.path, error).at_offset(span.offset))
     }
 
-    /// The whole file, if it is in memory anyway.
+    /// The whole file, if it is in memory.
     #[inline]
     pub(crate) fn bytes(&self) -> Option<&[u8]> {
         self.file.bytes()
     }
 
-    /// Whether what was checked once needs no second check.
+    /// Whether repeated reads return the same bytes, so that one check is enough.
     pub(crate) fn is_stable(&self) -> bool {
         self.file.is_stable()
     }
 }
 
-/// A span as indices, if it can be one.
 #[inline]
 fn range(span: Span) -> Option<std::ops::Range<usize>> {
     let start = usize::try_from(span.offset).ok()?;
     Some(start..start.checked_add(usize::try_from(span.length).ok()?)?)
 }
 
-/// A set of pages about which something was found out that need not be found out again: one bit a page. Stays empty for
-/// files that may read differently the next time.
+/// The pages that need not be checked again: one bit a page. Stays empty if repeated reads of the file may differ.
 #[derive(Debug)]
 pub(super) struct PageSet(Vec<AtomicU64>);
 
@@ -78,7 +74,7 @@ impl PageSet {
         usize::try_from(page / 64).ok().and_then(|word| self.0.get(word))
     }
 
-    // Relaxed is enough: a bit says nothing about other memory, and finding out again does no harm.
+    // Relaxed is enough: a bit guards no other memory, and checking again does no harm.
     #[inline]
     pub(super) fn has(&self, page: u64) -> bool {
         self.word(page).is_some_and(|word| word.load(Ordering::Relaxed) & 1 << (page % 64) != 0)
@@ -88,19 +84,18 @@ impl PageSet {
         self.word(page).into_iter().for_each(|word| _ = word.fetch_or(1 << (page % 64), Ordering::Relaxed));
     }
 
-    /// Bytes of memory.
     pub(super) fn resident_bytes(&self) -> u64 {
         (self.0.capacity() * 8) as u64
     }
 }
 
-/// A section that consists of pages of one size, the last one shorter.
+/// A section of pages of one size; the last one may be shorter.
 #[derive(Debug)]
 pub(crate) struct Pages {
     span: Span,
     size: usize,
     stream: Stream,
-    /// Pages whose checksum held.
+    /// Pages whose checksum holds.
     checked: PageSet,
 }
 
@@ -109,12 +104,10 @@ impl Pages {
         Self { span, size, stream, checked: PageSet::new(file, span.length.div_ceil(size as u64)) }
     }
 
-    /// Bytes of memory.
     pub(crate) fn resident_bytes(&self) -> u64 {
         self.checked.resident_bytes()
     }
 
-    /// Number of pages.
     pub(crate) fn count(&self) -> u64 {
         self.span.length.div_ceil(self.size as u64)
     }
@@ -126,10 +119,7 @@ impl Pages {
         Span { offset: self.span.offset.saturating_add(start), length }
     }
 
-    /// A page whose checksum holds, with the checksum at its end.
-    ///
-    /// # Errors
-    /// `Damaged` with the page's offset if it does not hold; `Io` if it cannot be read.
+    /// A page with its checksum, which holds; `Damaged` with the page's offset if it does not.
     pub(crate) fn get<'a>(&self, file: &'a SegmentFile, number: u64, buffer: &'a mut Vec<u8>) -> Result<&'a [u8]> {
         let place = self.place(number);
         let page = match file.bytes().and_then(|bytes| bytes.get(range(place)?)) {
@@ -144,10 +134,7 @@ impl Pages {
         Ok(page)
     }
 
-    /// The bytes from `offset` in a page on, to its end or beyond it; the page's checksum holds.
-    ///
-    /// # Errors
-    /// As [`Pages::get`].
+    /// The bytes from `offset` in a page to its end or beyond. The page's checksum holds.
     #[inline]
     pub(super) fn get_from<'a>(
         &self,
@@ -156,7 +143,7 @@ impl Pages {
         offset: usize,
         buffer: &'a mut Vec<u8>,
     ) -> Result<&'a [u8]> {
-        // What was checked before and is in memory needs no more than its address.
+        // A checked page in memory needs no more than its address.
         if self.checked.has(number)
             && let Some(bytes) = file.bytes()
             && let Some(bytes) = bytes.get(self.start(number).wrapping_add(offset)..)
@@ -166,16 +153,15 @@ impl Pages {
         Ok(self.get(file, number, buffer)?.get(offset..).unwrap_or_default())
     }
 
-    /// Where a page begins in a file that is in memory; anything if it is not there.
+    /// Where a page begins in a file in memory; meaningless for other files.
     #[inline]
     #[expect(clippy::cast_possible_truncation, reason = "what is in memory has an address")]
     fn start(&self, number: u64) -> usize {
         self.span.offset.wrapping_add(number.wrapping_mul(self.size as u64)) as usize
     }
 
-    /// Says that a page will be read soon, unless it was read through the map before: then it most likely is in memory,
-    /// and asking would cost more than it saves. (Where a store is larger than memory, positioned reads announce every
-    /// page.)
+    /// Announces that a page will be read soon, unless a mapped page was read before: it is most likely in memory, and
+    /// the call would cost more than it saves. (For stores larger than memory, positioned reads announce every page.)
     #[inline]
     pub(super) fn will_read(&self, file: &SegmentFile, number: u64) {
         if !self.checked.has(number) {
@@ -184,13 +170,13 @@ impl Pages {
         }
     }
 
-    /// Brings bytes of a page near, if the file is in memory.
+    /// Prefetches bytes of a page, if the file is in memory.
     #[inline]
     pub(super) fn prefetch(&self, file: &SegmentFile, number: u64, offset: usize, length: usize) {
         const LINE: usize = 64;
         let Some(bytes) = file.bytes() else { return };
         let start = self.start(number).saturating_add(offset);
-        // Lines begin at multiples of their length, in the file as in memory: maps begin at a page.
+        // Cache lines begin at multiples of their length, in the file as in memory: maps begin at a page.
         for at in (start & !(LINE - 1)..start.saturating_add(length)).step_by(LINE) {
             prefetch(bytes, at);
         }

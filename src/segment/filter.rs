@@ -1,21 +1,22 @@
-//! The prefix filter of a table, in memory only: says of almost every prefix that no key has it.
+//! The prefix filter of a table, in memory only: says of almost every absent prefix that no key has it.
 //!
-//! A query asks for every prefix within a few flips of its own. Of long ones hardly any exists, so a question to the
-//! filter, one word of memory, saves finding, reading and decoding a block. It never denies a prefix that some key has.
+//! A query probes every prefix within a few flips of its own. Of long prefixes hardly any exists, so one question to
+//! the filter, one word of memory, saves finding, reading and decoding a block. The filter never denies a prefix that
+//! some key has.
 //!
-//! A blocked Bloom filter (Putze, Sanders, Singler, "Cache-, hash- and space-efficient Bloom filters", 2007) whose
-//! block is one 64-bit word: a prefix has a few bits in the word that its hash names. Prefixes that differ in their
-//! last bits only have words among the same eight, so that those which a query gets by flipping them cost no second
-//! fetch from memory. How many bits, and how many keys share a word, is `plan`'s to say ([`FilterShape`]), for it
-//! depends on how many prefixes are asked for: some 4% or 0.6% of the prefixes that do not exist pass. It is made from
-//! the table's keys when a store is opened and never written down.
+//! It is a blocked Bloom filter (Putze, Sanders, Singler, "Cache-, hash- and space-efficient Bloom filters", 2007)
+//! whose block is one 64-bit word: the hash of a prefix names the word and a few bits in it. Prefixes that differ only
+//! in their last bits share a group of eight words, so that flipped prefixes cost no second memory access. `plan`
+//! chooses the number of bits, and of keys that share a word ([`FilterShape`]), by the number of prefixes to be probed:
+//! some 4% or 0.6% of the absent prefixes pass. The filter is built from the table's keys when a store is opened, and
+//! never stored.
 
 use crate::codec::prefetch;
 use crate::env::Array;
 use crate::fingerprint::leading_ones;
 use crate::plan::filter_shape::{FilterShape, LINE, hash};
 
-/// Prefixes that are hashed before the first of them is entered, so that their words are on the way meanwhile.
+/// Prefixes that are hashed, and their words prefetched, before the first of them is entered.
 const AHEAD: usize = 64;
 
 /// The filter of one table.
@@ -25,35 +26,28 @@ pub(crate) struct Filter {
     words: Array,
 }
 
-/// A prefix that a filter was asked for.
+/// A probed prefix.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct FilterPrefix {
-    /// The least key that has it.
+    /// The least key with this prefix.
     pub(crate) first: u64,
-    /// Its word.
     word: u32,
     /// The numbers of its bits in the word, six bits each.
     bits: u32,
 }
 
 impl Filter {
-    fn empty(shape: FilterShape) -> Option<Self> {
-        // Words are numbered in 32 bits.
-        let words = u32::try_from(shape.words).ok()?;
-        Some(Self { shape, words: Array::new(words as usize)? })
-    }
-
     fn enter(&mut self, prefix: FilterPrefix) {
         let mask = self.mask(prefix);
         self.words.as_mut_slice().iter_mut().skip(prefix.word as usize).take(1).for_each(|word| *word |= mask);
     }
 
-    /// Which prefixes it knows, and how well.
+    /// The prefixes in the filter, and its density.
     pub(crate) fn shape(&self) -> FilterShape {
         self.shape
     }
 
-    /// The first step of asking for prefixes, each given as the least key that has it: their words are brought near.
+    /// The first step of probing prefixes, each given as the least key that has it: prefetches their words.
     #[inline]
     pub(crate) fn ask(&self, firsts: impl Iterator<Item = u64>) -> impl Iterator<Item = FilterPrefix> {
         let (words, shape) = (self.words.as_slice(), self.shape);
@@ -64,7 +58,7 @@ impl Filter {
         })
     }
 
-    /// The second step: those prefixes that some key may have.
+    /// The second step: the prefixes that some key may have.
     #[inline]
     pub(crate) fn pass<'p>(&'p self, prefixes: &'p [FilterPrefix]) -> impl Iterator<Item = &'p FilterPrefix> {
         let words = self.words.as_slice();
@@ -82,34 +76,33 @@ impl Filter {
         self.words.as_slice().get(prefix.word as usize).is_none_or(|word| word & mask == mask)
     }
 
-    /// Bytes of memory.
     pub(crate) fn bytes(&self) -> u64 {
         self.words.as_slice().len() as u64 * 8
     }
 
-    /// The bits of a prefix in its word.
     #[inline]
     fn mask(&self, prefix: FilterPrefix) -> u64 {
-        // Three are always there, so that the loop is unrolled but for the fourth.
+        // There are at least three, so the compiler unrolls all but the fourth.
         let bit = |number: u32| 1 << (prefix.bits >> (6 * number) & 63);
         let mask = bit(0) | bit(1) | bit(2);
         if self.shape.density.ones > 3 { mask | bit(3) } else { mask }
     }
 }
 
-/// Makes a filter of ascending keys.
 pub(crate) struct FilterBuilder {
     filter: Filter,
-    /// Prefixes whose words are on the way.
+    /// Prefixes whose words are being prefetched.
     waiting: Vec<FilterPrefix>,
     last: Option<u64>,
     bits: u64,
 }
 
 impl FilterBuilder {
-    /// For a filter of this shape; `None` if there is no memory for it.
+    /// A builder of a filter of this shape; `None` if there is no memory for it.
     pub(super) fn new(shape: FilterShape) -> Option<Self> {
-        let filter = Filter::empty(shape)?;
+        // Words are numbered in 32 bits.
+        let words = u32::try_from(shape.words).ok()?;
+        let filter = Filter { shape, words: Array::new(words as usize)? };
         Some(Self { filter, waiting: Vec::with_capacity(AHEAD), last: None, bits: leading_ones(shape.prefix) })
     }
 
@@ -133,11 +126,11 @@ impl FilterBuilder {
 }
 
 impl FilterPrefix {
-    /// The prefix of which this is the least key.
+    /// The prefix whose least key is `first`.
     #[inline]
     #[expect(clippy::cast_possible_truncation, reason = "less than the number of words; lower bits")]
     fn new(first: u64, shape: FilterShape) -> Self {
-        // What those that share a line have in common names it; the whole prefix, the word in it and the bits.
+        // The shared leading bits name the line; the whole prefix names the word in it and the bits.
         let common = hash(first & leading_ones(shape.prefix - shape.sharing.min(shape.prefix)));
         let own = hash(first ^ common);
         let line = (u128::from(common) * u128::from(shape.words / LINE)) >> 64;
@@ -149,7 +142,6 @@ impl FilterPrefix {
 mod tests {
     use super::*;
 
-    /// Evenly spread numbers (splitmix64).
     fn even(number: u64) -> u64 {
         let z = number.wrapping_mul(0x9e37_79b9_7f4a_7c15);
         let z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
@@ -164,11 +156,12 @@ mod tests {
             for keys in [70_000, 1_000_000] {
                 let shape = FilterShape::new(keys, leading, Some(radius)).unwrap();
                 let bits = leading_ones(shape.prefix);
-                let mut filter = Filter::empty(shape).unwrap();
+                let mut builder = FilterBuilder::new(shape).unwrap();
                 let mut prefixes: Vec<u64> = (1..=keys).map(|number| even(number) & bits).collect();
                 prefixes.sort_unstable();
                 prefixes.dedup();
-                prefixes.iter().for_each(|&prefix| filter.enter(FilterPrefix::new(prefix, shape)));
+                prefixes.iter().for_each(|&prefix| builder.push(prefix));
+                let filter = builder.finish();
                 let passing = |prefixes: &[u64]| {
                     let asked: Vec<_> = filter.ask(prefixes.iter().copied()).collect();
                     filter.pass(&asked).count()
@@ -179,7 +172,7 @@ mod tests {
                 let passed = passing(&others);
                 let share = passed as f64 / others.len() as f64;
                 let expected = shape.false_positives(prefixes.len() as f64);
-                // Of half a million, chance alone moves the share by some percent of it.
+                // With half a million, chance alone moves the share by some percent.
                 assert!((share / expected - 1.0).abs() < 0.1, "{shape:?}: {share}, not {expected}");
             }
         }

@@ -1,43 +1,37 @@
 //! The ids of a segment one after another.
 
 use super::Segment;
-use super::ids::IdScratch;
+use super::id_unit::IdScratch;
 use crate::error::Result;
 use crate::fingerprint::Id;
 use std::sync::Arc;
 
-/// Walks over ids in the order in which a segment holds them, a page or frame in memory at a time, however many ids a
-/// fingerprint has.
+/// Walks over the ids of a segment in order, with one unit in memory, however many ids a fingerprint has.
 #[derive(Debug)]
 pub(crate) struct IdCursor {
     segment: Arc<Segment>,
     scratch: IdScratch,
-    /// The ids of the page that was read last, and whether each begins a fingerprint.
+    /// The ids of the last unit that was read, and whether each begins a fingerprint.
     page: Vec<(bool, Id)>,
-    /// The next one of them.
     at: usize,
-    /// How many of them are those of fingerprints that begin before the next one.
+    /// How many fingerprints begin before the next one in the unit.
     begun: usize,
-    /// The page behind them.
+    /// The unit after them.
     next_page: u64,
 }
 
 impl IdCursor {
-    /// In front of the first id.
     pub(crate) fn new(segment: Arc<Segment>) -> Self {
         Self { segment, scratch: IdScratch::default(), page: Vec::new(), at: 0, begun: 0, next_page: 0 }
     }
 
-    /// Goes to the first id of the fingerprint with this rank in the first table. Cheap where that is a little further on.
-    ///
-    /// # Errors
-    /// `Damaged` if there is no such fingerprint, or its page does not agree with the index; `Io`.
+    /// Goes to the first id of the fingerprint with this rank in the primary table. Cheap if it is a little ahead.
     pub(crate) fn seek(&mut self, rank: u64) -> Result<()> {
         let (page, nth) = self.segment.ids().place_of(rank)?;
         if page + 1 != self.next_page || nth < self.begun {
             self.read(page)?;
         }
-        // The page has so many, as it agrees with the index.
+        // The unit agrees with the index, so it has enough.
         while let Some(&(begins, _)) = self.page.get(self.at) {
             if begins && self.begun == nth {
                 break;
@@ -47,18 +41,15 @@ impl IdCursor {
         Ok(())
     }
 
-    /// The next id, and whether it begins a fingerprint; none behind the last.
-    ///
-    /// # Errors
-    /// `Damaged` if a page is, or does not agree with the index; `Io`.
+    /// The next id, and whether it begins a fingerprint; `None` after the last one.
     pub(crate) fn peek(&mut self) -> Result<Option<(bool, &Id)>> {
-        while self.at == self.page.len() && self.next_page < self.segment.ids().page_count() {
+        while self.at == self.page.len() && self.next_page < self.segment.ids().unit_count() {
             self.read(self.next_page)?;
         }
         Ok(self.page.get(self.at).map(|(begins, id)| (*begins, id)))
     }
 
-    /// Goes behind the next id.
+    /// Skips the next id.
     pub(crate) fn advance(&mut self) {
         if let Some((begins, _)) = self.page.get(self.at) {
             self.begun += usize::from(*begins);
@@ -66,10 +57,7 @@ impl IdCursor {
         }
     }
 
-    /// As [`IdCursor::peek`], and goes behind it.
-    ///
-    /// # Errors
-    /// As [`IdCursor::peek`].
+    /// As [`IdCursor::peek`]; skips the id.
     pub(crate) fn take(&mut self) -> Result<Option<(bool, Id)>> {
         self.peek()?;
         let taken = self.page.get_mut(self.at).map(|(begins, id)| (*begins, std::mem::replace(id, Id::Count(0))));
@@ -82,7 +70,7 @@ impl IdCursor {
         self.page.clear();
         self.next_page = page + 1;
         let entries = &mut self.page;
-        let read = self.segment.ids().page(page, &mut self.scratch, |begins, id| entries.push((begins, id)));
+        let read = self.segment.ids().unit(page, &mut self.scratch, |begins, id| entries.push((begins, id)));
         if read.is_err() {
             self.page.clear();
         }

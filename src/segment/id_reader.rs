@@ -1,170 +1,201 @@
 //! The ids of a segment, open for reading.
 
-use super::file::{PageSet, Pages, SegmentFile};
-use super::id_search;
-use super::id_writer::INDEX_CHUNK;
+use super::file::SegmentFile;
+use super::id_places::UnitIndex;
+use super::id_unit::{IdFrames, IdPages, IdScratch, Unit};
 use crate::error::{Error, Result};
+use crate::fingerprint::{Id, IdKind, IdRef};
 use crate::format::fields::Fields;
-use crate::format::footer::Span;
-use crate::format::id_page::{self, IdPage};
-use crate::format::{CHECKSUM, page};
+use crate::format::footer::{Footer, Span};
+use crate::format::id_index;
+use crate::format::id_page;
+use crate::format::text_index::{self, UnitEntry};
+use std::fmt;
 use std::ops::{ControlFlow, Range};
 use std::sync::Arc;
 
-/// Finds the ids of a fingerprint by its rank in the first table.
-#[derive(Debug)]
-pub(crate) struct IdReader {
+/// Finds the ids of a fingerprint by its rank in the primary table. Ids stand in *units*: pages of numbers or counts,
+/// frames of texts.
+pub(crate) struct Ids {
     file: Arc<SegmentFile>,
-    pages: Pages,
-    /// Pages that were found to be sound, of files that do not change.
-    parsed: PageSet,
-    /// Number of fingerprints that begin before each page, and at the end their number.
-    firsts: Vec<u64>,
+    pub(super) kind: IdKind,
+    span: Span,
+    index: UnitIndex,
+    units: Units,
 }
 
-impl IdReader {
-    /// Reads the index.
-    pub(super) fn open(file: &Arc<SegmentFile>, ids: Span, index: Span) -> Result<Self> {
-        let pages = Pages::new(file, ids, id_page::SIZE, page::Stream::Ids);
-        let parsed = PageSet::new(file, pages.count());
-        let mut buffer = Vec::new();
-        let bytes = file.read(index, &mut buffer)?;
-        let mut fields = Fields::new(bytes, index.offset);
-        let firsts = parse_index(&mut fields, pages.count()).map_err(|error| error.at_path(file.path()))?;
-        Ok(Self { file: Arc::clone(file), pages, parsed, firsts })
+enum Units {
+    Pages(IdPages),
+    Frames(IdFrames),
+}
+
+impl fmt::Debug for Ids {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Ids").field("kind", &self.kind).field("index", &self.index).finish_non_exhaustive()
+    }
+}
+
+impl Ids {
+    pub(super) fn open(file: &Arc<SegmentFile>, footer: &Footer) -> Result<Self> {
+        Self::of_sections(file, footer.parameters.ids(), [footer.ids, footer.id_index, footer.id_dictionary])
     }
 
-    /// Makes the index from the pages themselves, up to the first one that does not hold.
-    pub(super) fn walk(file: &Arc<SegmentFile>, ids: Span) -> Self {
-        let pages = Pages::new(file, ids, id_page::SIZE, page::Stream::Ids);
-        let (parsed, mut buffer) = (PageSet::new(file, pages.count()), Vec::new());
-        let mut reader = Self { file: Arc::clone(file), pages, parsed, firsts: vec![0] };
-        for number in 0..reader.pages.count() {
-            let Ok(begun) = reader.with_page(number, &mut buffer, |page| Ok(page.begun() as u64)) else { break };
-            reader.firsts.push(reader.fingerprints() + begun);
-        }
-        reader
-    }
-
-    /// Number of fingerprints that have ids.
-    pub(crate) fn fingerprints(&self) -> u64 {
-        self.firsts.last().copied().unwrap_or(0)
-    }
-
-    /// Bytes of memory.
-    pub(crate) fn resident_bytes(&self) -> u64 {
-        (self.firsts.capacity() * 8) as u64 + self.pages.resident_bytes() + self.parsed.resident_bytes()
-    }
-
-    /// Number of pages that the index has.
-    pub(super) fn page_count(&self) -> u64 {
-        self.firsts.len().saturating_sub(1) as u64
-    }
-
-    /// Where a page lies in the file.
-    pub(super) fn page_place(&self, number: u64) -> Span {
-        self.pages.place(number)
-    }
-
-    /// The fingerprints that begin in a page: the first one's rank and their number.
-    pub(super) fn page_fingerprints(&self, number: u64) -> (u64, u64) {
-        let first = |page: u64| usize::try_from(page).ok().and_then(|page| self.firsts.get(page)).copied().unwrap_or(0);
-        (first(number), first(number + 1).saturating_sub(first(number)))
-    }
-
-    /// Reads a page and hands it to `visit`.
-    pub(super) fn with_page<R>(
-        &self,
-        number: u64,
-        buffer: &mut Vec<u8>,
-        visit: impl FnOnce(&IdPage<'_>) -> Result<R>,
-    ) -> Result<R> {
-        let place = self.pages.place(number);
-        let bytes = self.pages.get(&self.file, number, buffer)?;
-        let payload = bytes.get(..bytes.len().saturating_sub(CHECKSUM)).unwrap_or_default();
-        let parsed = if self.parsed.has(number) { IdPage::parsed(payload) } else { None };
-        let page = match parsed {
-            Some(page) => Ok(page),
-            None => IdPage::parse(&mut Fields::new(payload, place.offset)).inspect(|_| self.parsed.add(number)),
+    pub(crate) fn of_sections(
+        file: &Arc<SegmentFile>,
+        kind: IdKind,
+        [span, index, dictionary]: [Span; 3],
+    ) -> Result<Self> {
+        let (mut buffer, mut entries) = (Vec::new(), Vec::new());
+        let mut fields = Fields::new(file.read(index, &mut buffer)?, index.offset);
+        let place = |error: Error| error.at_path(file.path());
+        let units = if kind == IdKind::Text {
+            text_index::parse(&mut fields, span.length, |frame| entries.push(frame)).map_err(place)?;
+            Units::Frames(IdFrames::open(file, dictionary)?)
+        } else {
+            let pages = span.length.div_ceil(id_page::SIZE as u64);
+            let begun = id_index::parse(&mut fields, pages).map_err(place)?;
+            entries.extend(begun.into_iter().map(UnitEntry::page));
+            Units::Pages(IdPages::new(file, span))
         };
-        page.and_then(|page| visit(&page)).map_err(|error| error.at_path(self.file.path()).at_offset(place.offset))
+        Ok(Self { file: Arc::clone(file), kind, span, index: UnitIndex::new(entries), units })
     }
 
-    /// As [`IdReader::with_page`], for somebody who goes through all of a page.
-    ///
-    /// # Errors
-    /// `Damaged` if not as many fingerprints begin in it as the index says; those of `visit`; `Io`.
-    pub(super) fn with_whole_page<R>(
-        &self,
-        number: u64,
-        buffer: &mut Vec<u8>,
-        visit: impl FnOnce(&IdPage<'_>) -> Result<R>,
-    ) -> Result<R> {
-        self.with_page(number, buffer, |page| {
-            if page.begun() as u64 != self.page_fingerprints(number).1 {
-                return Err(Error::damaged("a page of ids and its index disagree"));
+    /// Makes the index from the units themselves, up to the first damaged one. Without the dictionary no frame can be
+    /// read.
+    pub(super) fn walk(file: &Arc<SegmentFile>, kind: IdKind, span: Span, dictionary: Span) -> Self {
+        let (entries, units) = if kind == IdKind::Text {
+            let frames = IdFrames::open(file, dictionary);
+            let entries = frames.as_ref().map_or_else(|_| Vec::new(), |frames| frames.walk(file, span));
+            (entries, Units::Frames(frames.unwrap_or_default()))
+        } else {
+            let pages = IdPages::new(file, span);
+            (pages.walk(file), Units::Pages(pages))
+        };
+        Self { file: Arc::clone(file), kind, span, index: UnitIndex::new(entries), units }
+    }
+
+    pub(super) fn fingerprints(&self) -> u64 {
+        self.index.fingerprints
+    }
+
+    pub(crate) fn resident_bytes(&self) -> u64 {
+        self.index.resident_bytes()
+            + match &self.units {
+                Units::Pages(pages) => pages.resident_bytes(),
+                Units::Frames(frames) => frames.resident_bytes(),
             }
-            visit(page)
-        })
     }
 
-    /// The page in which the ids of the fingerprint with this rank in the first table begin, and how many begin before
-    /// them there.
-    ///
-    /// # Errors
-    /// `Damaged` if there is no such fingerprint.
+    pub(crate) fn unit_count(&self) -> u64 {
+        self.index.len()
+    }
+
+    pub(super) fn unit_place(&self, number: u64) -> Span {
+        let (offset, length) = (self.index.place(number).offset, self.index.unit(number).length.into());
+        Span { offset: self.span.offset.saturating_add(offset), length }
+    }
+
+    pub(super) fn begun(&self, number: u64) -> u16 {
+        self.index.unit(number).begun
+    }
+
+    /// The unit in which the fingerprint with this rank in the primary table begins, and how many begin before it
+    /// there.
     pub(super) fn place_of(&self, rank: u64) -> Result<(u64, usize)> {
-        let behind = self.firsts.partition_point(|&first| first <= rank);
-        let place = behind.checked_sub(1).filter(|_| behind < self.firsts.len()).and_then(|page| {
-            let nth = rank.checked_sub(*self.firsts.get(page)?)?;
-            Some((page as u64, usize::try_from(nth).ok()?))
-        });
+        let place = self.index.find(rank);
         place.ok_or_else(|| Error::damaged("a fingerprint has no ids").at_path(self.file.path()))
     }
 
-    /// Calls `visit` with the ids of the fingerprint with this rank in the first table, in ascending order, until it
-    /// breaks. Reads page by page.
-    ///
-    /// # Errors
-    /// `Damaged` if the pages and their index contradict each other; `Io`.
-    pub(super) fn visit_ids(
+    /// Reads a unit and passes it to `visit`. Pages are not compared with the index.
+    pub(super) fn with_unit<R>(
         &self,
-        rank: u64,
-        buffer: &mut Vec<u8>,
-        mut visit: impl FnMut(u64) -> ControlFlow<()>,
-    ) -> Result<()> {
-        self.each_range(rank, buffer, |page, records| page.visit_ids(records, &mut visit))
+        number: u64,
+        scratch: &mut IdScratch,
+        visit: impl FnOnce(&Unit<'_>) -> Result<R>,
+    ) -> Result<R> {
+        let place = || self.unit_place(number);
+        let unit = match &self.units {
+            Units::Pages(pages) => pages.read(&self.file, number, scratch).map(Unit::Page),
+            Units::Frames(frames) => {
+                frames.read(&self.file, number, place, self.begun(number), scratch).map(Unit::Frame)
+            }
+        };
+        unit.and_then(|unit| visit(&unit)).map_err(|error| error.at_path(self.file.path()).at_offset(place().offset))
     }
 
-    /// The number of ids of the fingerprint with this rank in the first table.
-    ///
-    /// # Errors
-    /// As [`IdReader::visit_ids`].
-    pub(super) fn count(&self, rank: u64, buffer: &mut Vec<u8>) -> Result<u64> {
-        let mut count = 0;
-        self.each_range(rank, buffer, |_, records| {
-            count += records.len() as u64;
-            Ok(ControlFlow::Continue(()))
-        })?;
-        Ok(count)
+    /// As [`Ids::with_unit`]; `Damaged` if the unit does not agree with the index.
+    pub(super) fn with_checked_unit<R>(
+        &self,
+        number: u64,
+        scratch: &mut IdScratch,
+        visit: impl FnOnce(&Unit<'_>) -> Result<R>,
+    ) -> Result<R> {
+        self.with_unit(number, scratch, |unit| match unit {
+            Unit::Page(page) if page.begun() != usize::from(self.begun(number)) => {
+                Err(Error::damaged("a page of ids and its index disagree"))
+            }
+            unit => visit(unit),
+        })
     }
 
-    /// Calls `visit` with the pages that have ids of the fingerprint with this rank, and where they are there, until it
-    /// breaks.
+    /// An id of a unit as an id of the segment's kind.
+    fn owned(&self, id: IdRef<'_>) -> Id {
+        match id {
+            IdRef::Number(count) if self.kind == IdKind::None => Id::Count(count),
+            IdRef::Number(number) => Id::Number(number),
+            IdRef::Text(text) => Id::Text(text.into()),
+            IdRef::None => Id::Count(0),
+        }
+    }
+
+    /// An id of a unit; `None` if it is a count.
+    pub(super) fn borrowed<'i>(&self, id: IdRef<'i>) -> IdRef<'i> {
+        if self.kind == IdKind::None { IdRef::None } else { id }
+    }
+
+    /// Calls `visit` with all ids of a unit, and whether each begins a fingerprint.
+    pub(crate) fn unit(&self, number: u64, scratch: &mut IdScratch, mut visit: impl FnMut(bool, Id)) -> Result<()> {
+        self.with_checked_unit(number, scratch, |unit| {
+            let mut record = 0;
+            let visited = unit.visit_ids(0..unit.records(), |id| {
+                visit(unit.begins(record), self.owned(id));
+                record += 1;
+                ControlFlow::Continue(())
+            });
+            visited.map(|_| ())
+        })
+    }
+
+    /// The units that the ids of the fingerprint with this rank may be in, and how many fingerprints begin before it in
+    /// the first of them.
+    fn units_from(&self, rank: u64) -> Result<(Range<u64>, usize)> {
+        let (first, nth) = self.place_of(rank)?;
+        let end = if rank + 1 < self.fingerprints() { self.place_of(rank + 1)?.0 + 1 } else { self.unit_count() };
+        Ok((first..end, nth))
+    }
+
+    /// Number of units with ids of the fingerprint with this rank, or one more.
+    pub(crate) fn pages_of(&self, rank: u64) -> Result<u64> {
+        let (units, _) = self.units_from(rank)?;
+        Ok(units.end.saturating_sub(units.start))
+    }
+
+    /// Calls `visit` with the units that have ids of the fingerprint with this rank, and where they are there, until it
+    /// breaks. Reads unit by unit.
     fn each_range(
         &self,
         rank: u64,
-        buffer: &mut Vec<u8>,
-        mut visit: impl FnMut(&IdPage<'_>, Range<usize>) -> Result<ControlFlow<()>>,
+        scratch: &mut IdScratch,
+        mut visit: impl FnMut(&Unit<'_>, Range<usize>) -> Result<ControlFlow<()>>,
     ) -> Result<()> {
         let (first, nth) = self.place_of(rank)?;
-        for number in first..self.pages.count() {
-            let more = self.with_page(number, buffer, |page| {
-                let records = if number == first { range_of(page, nth)? } else { continued(page) };
-                let all = records.end == page.records();
-                Ok(visit(page, records)?.is_continue() && all)
+        for number in first..self.unit_count() {
+            let more = self.with_unit(number, scratch, |unit| {
+                let records = unit.range_of((number == first).then_some(nth))?;
+                let all = records.end == unit.records();
+                Ok(visit(unit, records)?.is_continue() && all)
             })?;
-            // A fingerprint with very many ids goes on in the next pages.
+            // A fingerprint with very many ids continues in the next units.
             if !more {
                 break;
             }
@@ -172,53 +203,66 @@ impl IdReader {
         Ok(())
     }
 
-    /// Whether a fingerprint has an id. Its ids begin in the first of `pages`, behind those of `nth` fingerprints that
-    /// begin there, and are in no other pages.
+    /// The number of ids of the fingerprint with this rank in the primary table, or their count.
+    pub(crate) fn count(&self, rank: u64, scratch: &mut IdScratch) -> Result<u64> {
+        let mut count = 0;
+        if self.kind == IdKind::None {
+            self.ids_of(rank, scratch, |id| count += id.number().unwrap_or(0))?;
+            return Ok(count);
+        }
+        self.each_range(rank, scratch, |_, records| {
+            count += records.len() as u64;
+            Ok(ControlFlow::Continue(()))
+        })?;
+        Ok(count)
+    }
+
+    /// Whether the fingerprint with this rank in the primary table has an id. Reads a number of units that grows with
+    /// the logarithm of those that its ids take. Without ids: true.
+    pub(crate) fn has(&self, rank: u64, id: &Id, scratch: &mut IdScratch) -> Result<bool> {
+        match (self.kind, id) {
+            (IdKind::None, _) => return Ok(true),
+            (IdKind::Number, Id::Number(_)) | (IdKind::Text, Id::Text(_)) => {}
+            _ => return Ok(false),
+        }
+        let (units, nth) = self.units_from(rank)?;
+        let Range { start: mut low, end: mut high } = units;
+        // The first unit holds all ids of most fingerprints; then by halves. The search ends even if damaged ids do not
+        // ascend.
+        let mut number = low;
+        while low < high {
+            let found = self.with_checked_unit(number, scratch, |unit| {
+                unit.search(unit.range_of((number == units.start).then_some(nth))?, id.as_ref())
+            })?;
+            match found {
+                ControlFlow::Break(found) => return Ok(found),
+                ControlFlow::Continue(true) => low = number + 1,
+                ControlFlow::Continue(false) => high = number,
+            }
+            number = low + high.saturating_sub(low) / 2;
+        }
+        Ok(false)
+    }
+
+    /// Calls `visit` with the ids of the fingerprint with this rank in the primary table, in ascending order, or with
+    /// their count, until it breaks. Reads no unit after the one with the last visited id.
     ///
     /// # Errors
-    /// `Damaged` if the pages and their index contradict each other; `Io`.
-    pub(super) fn has(&self, pages: Range<u64>, nth: usize, id: u64, buffer: &mut Vec<u8>) -> Result<bool> {
-        let first = pages.start;
-        id_search::in_pages(pages, |number| {
-            self.with_whole_page(number, buffer, |page| {
-                let records = if number == first { range_of(page, nth)? } else { continued(page) };
-                id_search::in_page(records, |record| Ok(page.id(record)?.cmp(&id)))
-            })
+    /// `Damaged` if units and index contradict each other, after `visit` got the ids before the damage; `Io`.
+    pub(crate) fn visit_ids(
+        &self,
+        rank: u64,
+        scratch: &mut IdScratch,
+        mut visit: impl FnMut(Id) -> ControlFlow<()>,
+    ) -> Result<()> {
+        self.each_range(rank, scratch, |unit, records| unit.visit_ids(records, |id| visit(self.owned(id))))
+    }
+
+    /// As [`Ids::visit_ids`], with all ids.
+    pub(crate) fn ids_of(&self, rank: u64, scratch: &mut IdScratch, mut visit: impl FnMut(Id)) -> Result<()> {
+        self.visit_ids(rank, scratch, |id| {
+            visit(id);
+            ControlFlow::Continue(())
         })
     }
-}
-
-/// The records of the fingerprint that is the `nth` (from 0) to begin in a page, as far as they are there.
-///
-/// # Errors
-/// `Damaged` if there is none.
-fn range_of(page: &IdPage<'_>, nth: usize) -> Result<Range<usize>> {
-    let start = page.start_of(nth).ok_or_else(|| Error::damaged("a fingerprint has no ids"))?;
-    Ok(start..page.end_of(start))
-}
-
-/// The records in front of the first one that begins a fingerprint.
-fn continued(page: &IdPage<'_>) -> Range<usize> {
-    0..if page.begins(0) { 0 } else { page.end_of(0) }
-}
-
-/// The rank of the first fingerprint that begins in each of `pages` pages, and at the end their number.
-pub(crate) fn parse_index(fields: &mut Fields<'_>, pages: u64) -> Result<Vec<u64>> {
-    let mut firsts = vec![0];
-    let (mut left, mut total) = (pages, 0u64);
-    for number in 0.. {
-        if left == 0 {
-            break;
-        }
-        let count = usize::try_from(left).unwrap_or(usize::MAX).min(INDEX_CHUNK);
-        let bytes = fields.bytes("fingerprints that begin in a page", count * 2, &format_args!("{count} pages"))?;
-        fields.checksum_of(page::checksum(page::Stream::IdIndex, number, bytes))?;
-        for pair in bytes.chunks_exact(2) {
-            total += pair.iter().rev().fold(0, |value, &byte| (value << 8) | u64::from(byte));
-            firsts.push(total);
-        }
-        left -= count as u64;
-    }
-    fields.end()?;
-    Ok(firsts)
 }

@@ -1,8 +1,24 @@
-//! Segments: one immutable file with all tables of one sorted run, the ids once, index and code tables.
+//! Segments: one immutable file with all tables of one sorted run, the ids once, indexes and code tables
+//! (format-spec/segment.md, ids.md, text-ids.md).
 //!
-//! [`SegmentWriter`] makes the file in one forward pass under a temporary name. [`Segment`] opens it: index, code
-//! tables and the directory of ids are read into memory and checked whole, pages of blocks and ids are checked when
-//! they are read. The file is specified in format-spec/segment.md.
+//! A segment never changes; it appears under its name only when it is complete and durable. Readers check every byte
+//! before they use it: opening reads and checks footer, codes and indexes; pages are checked at the first touch. Damage
+//! is an error with path and offset, never a wrong answer.
+//!
+//! **Writing.** [`write_segment`] (`build`) takes sorted records in chunks ([`RecordChunk`]). It encodes the primary
+//! table (`table_writer`, or rows of wide fingerprints) and the ids (`text_ids` for texts) as the chunks come, then the
+//! secondary tables from sorted keys. All threads of the executor encode; one more thread writes the sections in order
+//! (`writer`).
+//!
+//! **Reading.** [`Segment`] (`reader`) has a [`Table`] for each table of the design and the `Ids` (`id_reader`). A
+//! search goes from a key to its block by [`BlockIndex`] (`block_index`, `directory`), past the prefix [`Filter`] if
+//! there is one, and reads and decodes the block (`file`, [`Table::block`]). Its rank in the primary table leads to the
+//! ids, which stand in units (`id_unit`, `id_places`). [`IdCursor`] and [`SegmentRecords`] walk over everything in
+//! order; [`Ranks`] finds ranks in order.
+//!
+//! **Upkeep.** `verify` checks every byte, `salvage` reads what is sound of a damaged segment, and `obsolete_files`
+//! removes files after their last reader. A `Segment` is shared between threads by `Arc` and has no locks; filters are
+//! set once (`OnceLock`), and bits for checked pages are atomics.
 
 mod block_index;
 mod build;
@@ -11,16 +27,14 @@ mod directory;
 mod file;
 mod filter;
 mod id_cursor;
-pub(crate) mod id_reader;
-mod id_search;
-mod id_writer;
-mod ids;
+mod id_places;
+mod id_reader;
+mod id_unit;
 pub(crate) mod name;
 mod obsolete_files;
 mod ranks;
 mod reader;
 mod records;
-mod row_writer;
 mod salvage;
 mod table;
 mod table_writer;
@@ -29,30 +43,26 @@ mod verify;
 mod verify_ids;
 mod writer;
 
-pub(crate) use crate::segment::build::expected::Expected;
 pub(crate) use block_index::BlockIndex;
-pub(crate) use build::builder::Building;
-pub(crate) use build::builder::SecondaryKeySource;
-pub(crate) use build::builder::write_segment;
-pub(crate) use build::chunk::{RecordChunk, chunks};
+pub(crate) use build::builder::{Building, SecondaryKeySource, write_segment};
+pub(crate) use build::chunk::{Expected, RecordChunk, chunks};
 pub(crate) use build::id_index::{IdIndexEntries, id_hash, id_hash_of};
 pub use damage::Damage;
 pub(crate) use directory::Directory;
 pub(crate) use file::SegmentFile;
 pub(crate) use filter::{Filter, FilterPrefix};
 pub(crate) use id_cursor::IdCursor;
-#[cfg(fuzzing)]
-pub(crate) use id_reader::parse_index as parse_id_index;
-pub(crate) use ids::IdScratch;
+#[cfg(any(test, fuzzing))]
+pub(crate) use id_reader::Ids;
+pub(crate) use id_unit::IdScratch;
 pub(crate) use name::{is_segment_name, keys_of, segment_name};
 pub(crate) use obsolete_files::ObsoleteFiles;
 pub(crate) use ranks::{RankCursor, Ranks};
 pub(crate) use reader::{Segment, fingerprints_of, read_footer};
 pub(crate) use records::SegmentRecords;
-pub(crate) use salvage::Salvage;
-pub(crate) use salvage::{SalvagedIds, SalvagedUnit};
+pub(crate) use salvage::{Salvage, SalvagedIds, SalvagedUnit};
 pub(crate) use table::{Scratch, Table};
 pub(crate) use table_writer::TableEncoder;
-#[cfg(fuzzing)]
-pub(crate) use text_ids::{TextIds, TextScratch};
 pub(crate) use verify::verify_segment;
+#[cfg(any(test, fuzzing))]
+pub(crate) use verify_ids::IdVerifier;

@@ -1,11 +1,11 @@
-//! Removing the files of segments that a store does without.
+//! Removes the files of obsolete segments.
 
 use crate::env::Env;
 use std::path::Path;
 use std::sync::{Arc, PoisonError, RwLock};
 
-/// Removes files as long as their store is open for writing. Readers may keep a segment longer than that; by then the directory
-/// may be another process's, or have another store in it that gave the file's name to a segment of its own.
+/// Removes files while their store is open for writing. Readers may keep a segment longer; by then the directory may
+/// belong to another process, or to another store that reused the file's name.
 #[derive(Debug)]
 pub(crate) struct ObsoleteFiles {
     env: Arc<dyn Env>,
@@ -20,12 +20,11 @@ impl ObsoleteFiles {
     pub(super) fn remove(&self, path: &Path) {
         let is_open = self.is_open.read().unwrap_or_else(PoisonError::into_inner);
         if *is_open {
-            // What cannot be removed now, the next writer removes.
+            // The next writer removes the files that remain.
             let _ = self.env.remove(path);
         }
     }
 
-    /// Removes nothing from now on: the next writer does.
     pub(crate) fn close(&self) {
         *self.is_open.write().unwrap_or_else(PoisonError::into_inner) = false;
     }

@@ -1,12 +1,11 @@
-//! Ranks of fingerprints that are asked for in order.
+//! Finds the ranks of fingerprints in order.
 
 use super::reader::Segment;
 use super::table::{Scratch, Table};
 use crate::error::Result;
 use crate::fingerprint::Fingerprint;
 
-/// Finds ranks in the first table of a segment. Decodes a block once for all fingerprints in it that are asked for one after the
-/// other.
+/// Finds ranks in the primary table of a segment. Decodes a block once for consecutive fingerprints in it.
 #[derive(Debug)]
 pub(crate) struct Ranks<'a, F> {
     table: &'a Table,
@@ -15,42 +14,31 @@ pub(crate) struct Ranks<'a, F> {
 }
 
 impl<'a, F: Fingerprint> Ranks<'a, F> {
-    /// Ranks in this segment.
-    ///
-    /// # Errors
-    /// `Damaged` if it has no table.
     pub(crate) fn new(segment: &'a Segment) -> Result<Self> {
         let table = segment.first_table()?;
         Ok(Self { table, scratch: Scratch::default(), cursor: RankCursor::default() })
     }
 
-    /// The rank of a fingerprint, if it is there.
-    ///
-    /// # Errors
-    /// As [`Table::block`].
     pub(crate) fn of(&mut self, fingerprint: F) -> Result<Option<u64>> {
         self.cursor.rank_of(fingerprint, self.table, &mut self.scratch)
     }
 }
 
-/// The block of a first table in which a fingerprint was looked for last.
+/// The block of a primary table that was searched last.
 #[derive(Debug, Default)]
 pub(crate) struct RankCursor<F> {
     block: usize,
-    /// Its fingerprints; none before the first search, and behind the last block.
+    /// Its fingerprints; none before the first search, and after the last block.
     fingerprints: Vec<F>,
-    /// From this one to the last of them, none is in another block, and none is in a block before.
+    /// No fingerprint from this one to the last of them is in another block.
     from: F,
     /// Position of the fingerprint that was found last.
     at: usize,
 }
 
 impl<F: Fingerprint> RankCursor<F> {
-    /// The rank of a fingerprint in a table, the same at every call, if it is there. Searches neither index nor rows for
-    /// a fingerprint that belongs into the block of the one before.
-    ///
-    /// # Errors
-    /// As [`Table::block`].
+    /// The rank of a fingerprint in a table, which must be the same at every call. Searches neither index nor rows if
+    /// the fingerprint belongs to the block of the one before.
     pub(crate) fn rank_of(&mut self, fingerprint: F, table: &Table, scratch: &mut Scratch) -> Result<Option<u64>> {
         if self.fingerprints.get(self.at + 1) == Some(&fingerprint) {
             self.at += 1;
@@ -64,7 +52,7 @@ impl<F: Fingerprint> RankCursor<F> {
         Ok(Some(table.index().rank(self.block) + self.at as u64))
     }
 
-    /// Goes to the block that a fingerprint belongs into.
+    /// Goes to the block that a fingerprint belongs to.
     fn search(&mut self, fingerprint: F, table: &Table, scratch: &mut Scratch) -> Result<()> {
         let least = match self.fingerprints.last() {
             _ if fingerprint < self.from => 0,

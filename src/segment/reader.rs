@@ -1,7 +1,7 @@
-//! A segment that is open for reading.
+//! A segment open for reading.
 
 use super::file::SegmentFile;
-use super::ids::Ids;
+use super::id_reader::Ids;
 use super::obsolete_files::ObsoleteFiles;
 use super::table::{Scratch, Table};
 use crate::env::{Env, ReadMode};
@@ -13,7 +13,6 @@ use crate::format::header;
 use std::path::Path;
 use std::sync::{Arc, OnceLock};
 
-/// An open segment.
 #[derive(Debug)]
 pub(crate) struct Segment {
     file: Arc<SegmentFile>,
@@ -21,31 +20,24 @@ pub(crate) struct Segment {
     footer_checksum: u32,
     tables: Vec<Table>,
     ids: Ids,
-    /// Who removes its file when nobody has it open any more.
-    obsolete_runs: OnceLock<Arc<ObsoleteFiles>>,
+    /// Removes the file after the last reader, once it is set.
+    obsolete_files: OnceLock<Arc<ObsoleteFiles>>,
 }
 
 impl Drop for Segment {
     fn drop(&mut self) {
-        if let Some(obsolete_files) = self.obsolete_runs.get() {
+        if let Some(obsolete_files) = self.obsolete_files.get() {
             obsolete_files.remove(self.file.path());
         }
     }
 }
 
 impl Segment {
-    /// Opens a segment file and checks all of it but its pages.
-    ///
-    /// # Errors
-    /// `NotFound`, `Io`, `Unsupported`, or `Damaged` with the offset.
+    /// Opens a segment file and checks everything but its pages.
     pub(crate) fn open(env: &dyn Env, path: &Path, mode: ReadMode) -> Result<Self> {
         Self::of_file(open_file(env, path, mode)?)
     }
 
-    /// The same for a file that is open already.
-    ///
-    /// # Errors
-    /// Those of [`Segment::open`].
     pub(crate) fn of_file(file: SegmentFile) -> Result<Self> {
         let file = Arc::new(file);
         let path = file.path();
@@ -68,7 +60,7 @@ impl Segment {
                 .at_path(path)
                 .at_offset(footer.id_index.offset));
         }
-        Ok(Self { footer, footer_checksum, tables, ids, obsolete_runs: OnceLock::new(), file })
+        Ok(Self { footer, footer_checksum, tables, ids, obsolete_files: OnceLock::new(), file })
     }
 
     pub(crate) fn path(&self) -> &Path {
@@ -83,12 +75,12 @@ impl Segment {
         &self.footer
     }
 
-    /// Has its file removed as soon as the last reader lets go of it, if its store is still open then.
+    /// Has the file removed when the last reader drops the segment, if the store is still open then.
     pub(crate) fn mark_obsolete(&self, obsolete_files: &Arc<ObsoleteFiles>) {
-        let _ = self.obsolete_runs.set(Arc::clone(obsolete_files));
+        let _ = self.obsolete_files.set(Arc::clone(obsolete_files));
     }
 
-    /// The checksum that stands for the whole file.
+    /// The checksum of the footer, which covers a hash of the whole file.
     pub(crate) fn footer_checksum(&self) -> u32 {
         self.footer_checksum
     }
@@ -106,18 +98,17 @@ impl Segment {
         &self.ids
     }
 
-    /// The rank of a fingerprint in the first table, if it is stored.
+    /// The rank of a fingerprint in the primary table, if it is stored.
     pub(crate) fn rank_of<F: Fingerprint>(&self, fingerprint: F, scratch: &mut Scratch) -> Result<Option<u64>> {
         self.first_table()?.rank_of(fingerprint, scratch)
     }
 
-    /// Bytes of memory of everything that stays there while the segment is open.
     pub(crate) fn resident_bytes(&self) -> u64 {
         self.tables.iter().map(Table::resident_bytes).sum::<u64>() + self.ids.resident_bytes()
     }
 }
 
-/// Number of fingerprints of all these segments; one that several have counts several times.
+/// Number of fingerprints of all these segments; counts one several times if several segments have it.
 pub(crate) fn fingerprints_of(segments: &[Arc<Segment>]) -> u64 {
     segments.iter().map(|segment| segment.footer().fingerprints).sum()
 }
@@ -132,16 +123,13 @@ pub(super) fn open_file(env: &dyn Env, path: &Path, mode: ReadMode) -> Result<Se
     Ok(file)
 }
 
-/// The footer and its checksum.
 pub(crate) fn read_footer(file: &SegmentFile) -> Result<(Footer, u32)> {
     let mut buffer = Vec::new();
     let place = |error: Error| error.at_path(file.path());
     let length = file.length();
     let trailer = Span { offset: length.saturating_sub(TRAILER as u64), length: TRAILER as u64 };
     let bytes = file.read(trailer, &mut buffer)?;
-    let checksum =
-        bytes.get(4..).and_then(|rest| rest.first_chunk::<4>()).map_or(0, |bytes| u32::from_le_bytes(*bytes));
-    let span = Footer::locate(bytes, length).map_err(place)?;
+    let (span, checksum) = Footer::locate(bytes, length).map_err(place)?;
     let bytes = file.read(span, &mut buffer)?;
     let footer = Footer::parse(&mut Fields::new(bytes, span.offset)).map_err(place)?;
     Ok((footer, checksum))

@@ -1,24 +1,21 @@
-//! All records of a segment in order.
-
-use super::ids::{IdScratch, Ids};
+use super::id_unit::IdScratch;
 use super::{IdCursor, Scratch, Segment};
 use crate::error::{Error, Result};
 use crate::fingerprint::{Fingerprint, IdRef, Record};
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
-/// Iterates over records by fingerprint, then id, with a block of fingerprints and a page of ids in memory. Ends after
+/// Iterates over records by fingerprint, then id, with a block of fingerprints and a unit of ids in memory. Ends after
 /// the first error.
 #[derive(Debug)]
 pub(crate) struct SegmentRecords<F = u64> {
     segment: Arc<Segment>,
     scratch: Scratch,
     ids: IdCursor,
-    /// The number of the next block of the first table.
+    /// The number of the next block of the primary table.
     block: usize,
-    /// The fingerprints of the block before it, the next one last.
+    /// The remaining fingerprints of the block before, the next one last.
     fingerprints: Vec<F>,
-    /// The fingerprint whose ids come.
     current: Option<F>,
     ended: bool,
 }
@@ -36,10 +33,7 @@ impl<F: Fingerprint> SegmentRecords<F> {
         }
     }
 
-    /// In front of the first record whose fingerprint begins with at least these 64 bits, or some records before it.
-    ///
-    /// # Errors
-    /// `Damaged` or `Io` from reading.
+    /// Starts at the first record whose fingerprint begins with at least these 64 bits, or some records before it.
     pub(crate) fn near(segment: &Arc<Segment>, head: u64) -> Result<Self> {
         let mut records = Self::new(Arc::clone(segment));
         let index = segment.first_table()?.index();
@@ -52,52 +46,38 @@ impl<F: Fingerprint> SegmentRecords<F> {
         Ok(records)
     }
 
-    /// Calls `visit` with the records that [`SegmentRecords::near`] has, until it breaks. Makes no text of its own of any id.
-    ///
-    /// # Errors
-    /// `Damaged` or `Io` from reading; those of `visit`.
+    /// Calls `visit` with the records that [`SegmentRecords::near`] returns, until it breaks. Does not allocate texts.
     pub(crate) fn visit_near<E: From<Error>>(
         segment: &Arc<Segment>,
         head: u64,
         mut visit: impl FnMut(F, IdRef<'_>) -> std::result::Result<ControlFlow<()>, E>,
     ) -> std::result::Result<(), E> {
-        let Ids::Texts(texts) = segment.ids() else {
-            for record in Self::near(segment, head)? {
-                let Record { fingerprint, id } = record?;
-                if visit(fingerprint, id.as_ref())?.is_break() {
-                    break;
-                }
-            }
-            return Ok(());
-        };
+        let (index, ids) = (segment.first_table()?.index(), segment.ids());
         let mut records = Self::new(Arc::clone(segment));
-        let index = segment.first_table()?.index();
         records.block = index.find(head);
         if records.block >= index.len() {
             return Ok(());
         }
-        // Fingerprints of the first frame that come before.
-        let (first, mut before) = segment.ids().place_of(index.rank(records.block))?;
-        let (mut scratch, mut has_begun, mut result) = (IdScratch::default(), false, Ok(ControlFlow::Continue(())));
-        for number in first..texts.frame_count() {
-            texts.with_frame(number, scratch.text(), |frame| {
-                for (begins, text) in frame.iter() {
-                    if begins && before == 0 {
-                        has_begun = true;
-                        records.current = records.next_fingerprint()?;
-                    } else if begins {
-                        before -= 1;
-                    }
-                    match records.current.filter(|_| has_begun) {
-                        Some(fingerprint) => result = visit(fingerprint, IdRef::Text(text)),
-                        None if has_begun => return Err(Error::damaged("there are ids of no fingerprint")),
-                        None => continue,
-                    }
-                    if !matches!(result, Ok(ControlFlow::Continue(()))) {
-                        break;
-                    }
-                }
-                Ok(())
+        let wrong = |what| Error::damaged(what).at_path(segment.path());
+        let (first, mut before) = ids.place_of(index.rank(records.block))?;
+        let mut step = |begins: bool, id: IdRef<'_>| {
+            if begins && before > 0 {
+                before -= 1;
+            } else if begins {
+                let next = records.next_fingerprint()?;
+                records.current = Some(next.ok_or_else(|| wrong("there are ids of no fingerprint"))?);
+            }
+            records.current.map_or(Ok(ControlFlow::Continue(())), |fingerprint| visit(fingerprint, id))
+        };
+        let (mut scratch, mut result) = (IdScratch::default(), Ok(ControlFlow::Continue(())));
+        for number in first..ids.unit_count() {
+            ids.with_checked_unit(number, &mut scratch, |unit| {
+                let mut begins = (0..).map(|record| unit.begins(record));
+                let visited = unit.visit_ids(0..unit.records(), |id| {
+                    result = step(begins.next().unwrap_or(false), ids.borrowed(id));
+                    *result.as_ref().unwrap_or(&ControlFlow::Break(()))
+                });
+                visited.map(|_| ())
             })?;
             if !matches!(result, Ok(ControlFlow::Continue(()))) {
                 return result.map(drop);
@@ -105,11 +85,10 @@ impl<F: Fingerprint> SegmentRecords<F> {
         }
         match records.next_fingerprint()? {
             None => Ok(()),
-            Some(_) => Err(Error::damaged("a fingerprint has no ids").at_path(segment.path()).into()),
+            Some(_) => Err(wrong("a fingerprint has no ids").into()),
         }
     }
 
-    /// The next fingerprint of the first table, if there is one.
     fn next_fingerprint(&mut self) -> Result<Option<F>> {
         let table = self.segment.first_table()?;
         while self.fingerprints.is_empty() && self.block < table.index().len() {

@@ -17,7 +17,6 @@ use std::cmp::Ordering;
 use std::sync::atomic::{self, AtomicBool};
 use std::sync::{Arc, OnceLock};
 
-/// Buffers that reading reuses from block to block.
 #[derive(Debug, Default)]
 pub(crate) struct Scratch {
     page: Vec<u8>,
@@ -36,13 +35,12 @@ pub(crate) struct Table {
     codes: Codes,
     pages: Pages,
     filter: OnceLock<Filter>,
-    /// Whether the filter was to be made and could not be.
+    /// Whether building the filter failed.
     filter_failed: AtomicBool,
     is_first: bool,
 }
 
 impl Table {
-    /// Reads index and codes of table `number`.
     pub(crate) fn open(
         file: &Arc<SegmentFile>,
         number: u8,
@@ -68,7 +66,7 @@ impl Table {
         if index.data_length() != sections.data.length {
             return Err(damaged("the index does not describe the table's pages"));
         }
-        // They ascend, from block to block too.
+        // Keys ascend from block to block.
         if index.last_key() > form.greatest_key() {
             return Err(damaged("a narrow key has more bits than those of its table"));
         }
@@ -88,69 +86,62 @@ impl Table {
         })
     }
 
-    /// How fingerprints become keys, and how many of a key's bits lead.
+    /// How fingerprints become keys, and how many leading bits a key has.
     pub(crate) fn layout(&self) -> &TableLayout {
         &self.layout
     }
 
-    /// What its keys are.
     #[inline]
     pub(crate) fn form(&self) -> TableForm {
         self.form
     }
 
-    /// Number of leading bits by which its keys can be looked for.
+    /// Number of leading bits by which its keys can be searched.
     pub(crate) fn leading(&self) -> u32 {
         self.form.searchable(self.layout.leading)
     }
 
-    /// Whether it is the segment's first table, whose keys are the fingerprints themselves.
+    /// Whether it is the segment's primary table, whose keys are the fingerprints themselves.
     pub(crate) fn is_first(&self) -> bool {
         self.is_first
     }
 
-    /// The block index.
     pub(crate) fn index(&self) -> &BlockIndex {
         &self.index
     }
 
-    /// The prefix filter, if it has been made.
     #[inline]
     pub(crate) fn filter(&self) -> Option<&Filter> {
         self.filter.get()
     }
 
-    /// Notes that the prefix filter could not be made.
     pub(crate) fn set_filter_failed(&self) {
         self.filter_failed.store(true, atomic::Ordering::Relaxed);
     }
 
-    /// Whether the prefix filter could not be made, and is not there.
+    /// Whether building the prefix filter failed, and there is none.
     pub(crate) fn filter_failed(&self) -> bool {
         self.filter_failed.load(atomic::Ordering::Relaxed) && self.filter.get().is_none()
     }
 
-    /// What its prefix filter looks like; `None` for a table that needs none.
+    /// The shape of its prefix filter; `None` if the table needs none.
     pub(crate) fn filter_shape(&self) -> Option<FilterShape> {
         self.filter_shape
     }
 
-    /// Makes the prefix filter, unless it is there or none is needed; leaves off when `stop` is set.
-    ///
-    /// # Errors
-    /// `Damaged` or `Io` from reading the table.
+    /// Builds the prefix filter, unless it exists or is not needed; stops when `stop` is set.
     pub(crate) fn build_filter(&self, stop: &AtomicBool) -> Result<()> {
         if self.filter.get().is_none()
             && let Some(shape) = self.filter_shape
             && let Some(filter) = self.new_filter(shape, stop)?
         {
-            // Somebody else may have been faster, with the same filter.
+            // Another thread may have set the same filter first.
             let _ = self.filter.set(filter);
         }
         Ok(())
     }
 
-    /// The filter of this shape; `None` if there is no memory for it, or `stop` was set before it was done.
+    /// A filter of this shape; `None` if there is no memory for it, or `stop` was set.
     fn new_filter(&self, shape: FilterShape, stop: &AtomicBool) -> Result<Option<Filter>> {
         let Some(mut builder) = FilterBuilder::new(shape) else { return Ok(None) };
         let mut scratch = Scratch::default();
@@ -164,7 +155,7 @@ impl Table {
         Ok(Some(builder.finish()))
     }
 
-    /// Says that a block will be read soon: the reads of all that are announced go out together.
+    /// Announces that a block will be read soon; the reads of all announced blocks overlap.
     #[inline]
     pub(crate) fn will_read(&self, block: usize) {
         if let Some(place) = self.index.place(block) {
@@ -172,14 +163,14 @@ impl Table {
         }
     }
 
-    /// In a pass over all blocks: brings a later one near while this one is decoded.
+    /// In a pass over all blocks: prefetches a later one while this one is decoded.
     #[inline]
     pub(crate) fn prefetch_ahead(&self, block: usize) {
         const AHEAD: usize = 8;
         self.prefetch_block(block + AHEAD);
     }
 
-    /// Brings a block's bytes near, if the file is in memory and there is such a block.
+    /// Prefetches a block's bytes, if the file is in memory and the block exists.
     #[inline]
     pub(crate) fn prefetch_block(&self, block: usize) {
         if let Some(place) = self.index.place(block) {
@@ -187,16 +178,15 @@ impl Table {
         }
     }
 
-    /// Offset of a block in the file.
     pub(crate) fn block_offset(&self, block: usize) -> Option<u64> {
         let place = self.index.place(block)?;
         Some(self.pages.place(place.page).offset + place.offset as u64)
     }
 
-    /// The keys of a block in ascending order, as they are stored; not for rows.
+    /// The stored keys of a block in ascending order; not for rows.
     ///
     /// # Errors
-    /// `Damaged` if its page's checksum does not hold or its bytes are none that are ever written; `Io`.
+    /// `Damaged` if its page's checksum does not hold or no writer makes its bytes; `Io`.
     #[inline]
     pub(crate) fn block<'a>(&self, block: usize, scratch: &'a mut Scratch) -> Result<&'a [u64]> {
         let Some((place, shape)) = self.index.block(block) else { return Err(self.no_block(block)) };
@@ -205,10 +195,7 @@ impl Table {
             .map_err(|error| self.block_error(block, error))
     }
 
-    /// The keys of a block, each with the zeros behind that make it one of 64 bits; of rows, their 64 leading bits.
-    ///
-    /// # Errors
-    /// As [`Table::block`].
+    /// The keys of a block, extended with zeros to 64 bits; of rows, their 64 leading bits.
     pub(crate) fn heads<'a>(&self, block: usize, scratch: &'a mut Scratch) -> Result<&'a [u64]> {
         if self.form == TableForm::Full {
             return self.block(block, scratch);
@@ -226,25 +213,18 @@ impl Table {
         Ok(&scratch.heads)
     }
 
-    /// Bytes of a row.
     fn row_bytes(&self) -> usize {
         (self.layout.permutation.width() / 8) as usize
     }
 
     /// The rows of a block, each as little-endian bytes.
-    ///
-    /// # Errors
-    /// `Damaged` if their page's checksum does not hold; `Io`.
     pub(crate) fn rows<'a>(&'a self, block: usize, scratch: &'a mut Scratch) -> Result<&'a [u8]> {
         let Some((place, _)) = self.index.block(block) else { return Err(self.no_block(block)) };
         let bytes = self.pages.get_from(&self.file, place.page, place.offset, &mut scratch.page)?;
         Ok(bytes.get(..place.length).unwrap_or_default())
     }
 
-    /// The row with this number, as little-endian bytes; none if there is none.
-    ///
-    /// # Errors
-    /// As [`Table::rows`].
+    /// The row with this number, as little-endian bytes; empty if there is none.
     #[inline]
     pub(crate) fn row<'a>(&'a self, number: u64, scratch: &'a mut Scratch) -> Result<&'a [u8]> {
         let (page, offset) = self.row_place(number);
@@ -252,7 +232,7 @@ impl Table {
         Ok(bytes.get(..self.row_bytes()).unwrap_or_default())
     }
 
-    /// Brings a row near, or says that it will be read soon.
+    /// Prefetches a row, or announces that it will be read soon.
     #[inline]
     pub(crate) fn prefetch_row(&self, number: u64) {
         let (page, offset) = self.row_place(number);
@@ -267,10 +247,6 @@ impl Table {
         (number / rows, (number % rows) as usize * bytes)
     }
 
-    /// The fingerprints of a block of the first table, in ascending order.
-    ///
-    /// # Errors
-    /// As [`Table::block`].
     pub(crate) fn fingerprints<F: Fingerprint>(
         &self,
         block: usize,
@@ -286,10 +262,7 @@ impl Table {
         Ok(())
     }
 
-    /// The fingerprint with this rank in the first table.
-    ///
-    /// # Errors
-    /// `Damaged` if there is none; as [`Table::block`].
+    /// The fingerprint with this rank in the primary table; `Damaged` if there is none.
     pub(crate) fn fingerprint_at<F: Fingerprint>(&self, rank: u64, scratch: &mut Scratch) -> Result<F> {
         let mut fingerprints = Vec::new();
         let place = self.index.block_of_rank(rank);
@@ -300,12 +273,9 @@ impl Table {
         found.ok_or_else(|| Error::damaged("there is no fingerprint of this rank").at_path(self.file.path()))
     }
 
-    /// The rank of a fingerprint in the first table, if it is there.
-    ///
-    /// # Errors
-    /// As [`Table::block`].
+    /// The rank of a fingerprint in the primary table, if it is stored.
     pub(crate) fn rank_of<F: Fingerprint>(&self, fingerprint: F, scratch: &mut Scratch) -> Result<Option<u64>> {
-        // Most fingerprints that are not there cost a word of memory then, and no block.
+        // For most absent fingerprints this reads one word of memory and no block.
         if self.filter().is_some_and(|filter| !filter.passes(fingerprint.word(0))) {
             return Ok(None);
         }
@@ -320,15 +290,12 @@ impl Table {
         Ok(position.map(|position| self.index.rank(block) + position as u64))
     }
 
-    /// The only block of the first table that can hold a fingerprint, which is known to be in none before `least`; the
-    /// number of blocks if there is none.
+    /// The only block of the primary table that can hold a fingerprint, which is in no block before `least`; the number
+    /// of blocks if there is none.
     ///
-    /// Rows that begin with the same 64 bits may extend over many pages. Among those it searches by halves and reads one
-    /// row a step. Given a `least` of them, it searches from there on in growing steps: in order, the next fingerprint is
-    /// most often in one of the next pages.
-    ///
-    /// # Errors
-    /// As [`Table::block`].
+    /// Rows that begin with the same 64 bits may extend over many pages. A binary search over those reads one row a
+    /// step. If `least` is one of them, the search proceeds from there in growing steps: in ascending order, the next
+    /// fingerprint is most often in one of the next pages.
     pub(super) fn block_of<F: Fingerprint>(
         &self,
         fingerprint: F,
@@ -355,14 +322,12 @@ impl Table {
         Ok(low)
     }
 
-    /// The last row of a block.
     fn last_row<F: Fingerprint>(&self, block: usize, scratch: &mut Scratch) -> Result<F> {
         let rows = self.rows(block, scratch)?;
         let row = rows.len().checked_sub(F::BYTES).and_then(|start| F::from_le_bytes(rows.get(start..)?));
         Ok(row.unwrap_or_default())
     }
 
-    /// How a block is written.
     pub(crate) fn block_kind(&self, block: usize) -> Result<BlockKind> {
         self.index.shape(block).map(|shape| shape.kind).ok_or_else(|| self.no_block(block))
     }
@@ -377,10 +342,7 @@ impl Table {
         error.at_path(self.file.path()).at_offset(self.block_offset(block).unwrap_or_default())
     }
 
-    /// Checks that nothing but zeros follows the last block of a page.
-    ///
-    /// # Errors
-    /// `Damaged` if something does, or if the page's checksum does not hold; `Io`.
+    /// Checks that only zeros follow the last block of a page.
     pub(super) fn check_page_padding(&self, number: u64, scratch: &mut Scratch) -> Result<()> {
         let page = self.pages.get(&self.file, number, &mut scratch.page)?;
         let used = self.index.page_used(number);
@@ -392,7 +354,6 @@ impl Table {
         }
     }
 
-    /// Bytes of memory: index and code tables, no filter.
     pub(crate) fn resident_bytes(&self) -> u64 {
         self.index.resident_bytes() + self.codes.resident_bytes() + self.pages.resident_bytes()
     }
@@ -402,7 +363,6 @@ impl Table {
     }
 }
 
-/// Position of a fingerprint in rows, if it is there.
 fn position_of<F: Fingerprint>(rows: &[u8], fingerprint: F) -> Option<usize> {
     let row = |number: usize| rows.get(number * F::BYTES..)?.get(..F::BYTES).and_then(F::from_le_bytes);
     let (mut low, mut high) = (0, rows.len() / F::BYTES);

@@ -1,42 +1,36 @@
 //! Sorted keys to the pages and the index of a table, as they come.
 
-use crate::codec::{Codec, Codes, MAX_KEYS, Trainer, encode_block, fill_block};
+use crate::codec::{Codes, MAX_KEYS, encode_block, fill_block, train};
 use crate::format::Parameters;
 use crate::format::index::{BlockEntry, IndexCodec};
 use crate::format::page::{self, PageLayout, Stream};
 
-/// What stands behind the pages of a table.
 #[derive(Debug)]
 pub(crate) struct EncodedTable {
-    /// The codes that the blocks use.
     pub(crate) codes: Codes,
-    /// The block index.
     pub(crate) index: Vec<BlockEntry>,
-    /// What its blocks may be.
+    /// The kinds that its blocks may have.
     pub(crate) codec: IndexCodec,
 }
 
-/// Encodes the keys of one table. Pages gather until they are taken.
-///
-/// What comes out does not depend on how the keys are cut into pieces.
+/// Encodes the keys of one table. Finished pages gather until the caller takes them. The result does not depend on how
+/// the keys are cut into pieces.
 pub(crate) struct TableEncoder {
     table: EncodedTable,
     number: u8,
     layout: PageLayout,
     /// The least key that may come next.
     base: u64,
-    /// Keys that no block was made for yet, because more might go into it.
+    /// Keys without a block, because later ones might join them in it.
     waiting: Vec<u64>,
     page: Vec<u8>,
-    /// Blocks in `page`.
     slot: usize,
-    pages: Vec<u8>,
+    pub(crate) pages: Vec<u8>,
     closed: u64,
 }
 
 impl TableEncoder {
-    /// An encoder for table `number`, whose code is trained on a sample of its keys: sorted, distinct, every key of the
-    /// runs that it consists of.
+    /// An encoder for table `number`, whose code is trained on a sample: sorted, distinct keys, in gapless runs.
     pub(crate) fn new(parameters: &Parameters, number: u8, sample: &[u64]) -> Self {
         let codes = train(parameters.codec(), sample);
         let layout = PageLayout::new(parameters.block_size());
@@ -60,14 +54,14 @@ impl TableEncoder {
                 keys = self.blocks(keys, MAX_KEYS);
                 continue;
             }
-            // As many more as the waiting ones may need to fill their blocks.
+            // Enough keys for the waiting ones to fill their blocks.
             let mut waiting = std::mem::take(&mut self.waiting);
             let (more, rest) = keys.split_at(keys.len().min(MAX_KEYS));
             let before = waiting.len();
             waiting.extend_from_slice(more);
             let left = self.blocks(&waiting, MAX_KEYS.min(waiting.len() - 1)).len();
             if left <= more.len() {
-                // All of the waiting ones are done: go on in the keys themselves.
+                // The waiting keys are done: continue in the slice itself.
                 keys = keys.get(more.len() - left..).unwrap_or_default();
                 waiting.clear();
             } else {
@@ -79,14 +73,14 @@ impl TableEncoder {
         self.waiting.extend_from_slice(keys);
     }
 
-    /// Makes blocks as long as more than `least` keys are left; returns what is left.
+    /// Makes blocks while more than `least` keys are left; returns the rest.
     fn blocks<'k>(&mut self, mut keys: &'k [u64], least: usize) -> &'k [u64] {
         while keys.len() > least {
-            // There is a next block: a full page is not the last.
+            // There is a next block, so this full page is not the last.
             if self.slot == self.layout.blocks {
                 self.close(self.layout.size);
             }
-            // Each block ends within its share of the page, so what one leaves over the next one has.
+            // Each block ends within its share of the page; the next one may use what a block leaves.
             let budget = self.layout.slot_end(self.slot) - self.page.len();
             let (kind, count) = fill_block(&self.table.codes, self.base, keys, budget);
             let (block, behind) = keys.split_at(count.min(keys.len()));
@@ -110,12 +104,7 @@ impl TableEncoder {
         self.slot = 0;
     }
 
-    /// The pages that are done.
-    pub(crate) fn pages(&mut self) -> &mut Vec<u8> {
-        &mut self.pages
-    }
-
-    /// Writes what waits and closes the last page: the pages that were not taken, and what describes them all.
+    /// Encodes the waiting keys and closes the last page; returns the remaining pages and their description.
     pub(crate) fn finish(mut self) -> (Vec<u8>, EncodedTable) {
         let waiting = std::mem::take(&mut self.waiting);
         self.blocks(&waiting, 0);
@@ -124,10 +113,4 @@ impl TableEncoder {
         }
         (self.pages, self.table)
     }
-}
-
-fn train(codec: Codec, keys: &[u64]) -> Codes {
-    let mut trainer = Trainer::new(codec);
-    trainer.sample(keys);
-    trainer.finish()
 }

@@ -6,18 +6,15 @@ use super::{Scratch, Segment, Table};
 use crate::bits::low_mask;
 use crate::env::{Env, ReadMode};
 use crate::error::{Error, Result};
-use crate::fingerprint::Fingerprint;
+use crate::fingerprint::{Fingerprint, by_width};
 use crate::format::footer::{Footer, Span};
 use crate::plan::TableForm;
+use crate::plan::filter_shape::hash;
 use crate::segment::damage::Damage;
-use crate::width::with_width;
 use std::path::Path;
 use xxhash_rust::xxh64::Xxh64;
 
-/// Every damaged place of a segment file, and the bytes that were looked at.
-///
-/// # Errors
-/// `Io` if the file cannot be read.
+/// All damages of a segment file, and the number of checked bytes.
 pub(crate) fn verify_segment(env: &dyn Env, path: &Path, mode: ReadMode) -> Result<(Vec<Damage>, u64)> {
     let file = match open_file(env, path, mode) {
         Ok(file) => file,
@@ -30,23 +27,24 @@ pub(crate) fn verify_segment(env: &dyn Env, path: &Path, mode: ReadMode) -> Resu
     };
     let mut damages = check_padding(&file, &footer)?;
     let content_holds = content_hash(&file, footer.content_end())? == footer.content_hash;
-    // Opening reads the index sections whole; a damaged one hides the others, which are not looked at then.
+    // Opening reads the index sections whole; a damaged one hides the others.
     match Segment::open(env, path, mode) {
-        Ok(segment) => damages.append(&mut check_segment(&segment)?),
+        Ok(segment) => {
+            damages.append(&mut by_width!(footer.parameters.width(), F => check_width::<F>(&segment))?);
+        }
         Err(error) => {
             let section = section_at(&footer, error.offset());
             damages.push(Damage::from_error(path, &section, error)?);
         }
     }
     if damages.is_empty() && !content_holds {
-        // Every part is sound in itself, but the parts are not those that were written together.
+        // Every part is sound in itself, but the parts were not written together.
         let error = Error::damaged("the hash of the whole content does not hold");
         damages.push(Damage::from_error(path, "content", error)?);
     }
     Ok((damages, length))
 }
 
-/// The XXH64 of the first `end` bytes.
 fn content_hash(file: &SegmentFile, end: u64) -> Result<u64> {
     const PIECE: u64 = 1 << 20;
     let (mut hasher, mut buffer, mut offset) = (Xxh64::new(0), Vec::new(), 0);
@@ -58,7 +56,6 @@ fn content_hash(file: &SegmentFile, end: u64) -> Result<u64> {
     Ok(hasher.digest())
 }
 
-/// The name of the section that holds an offset.
 fn section_at(footer: &Footer, offset: Option<u64>) -> String {
     let holds = |span: Span| offset.is_some_and(|at| (span.offset..span.end()).contains(&at));
     footer.sections().into_iter().find(|&(_, span)| holds(span)).map_or("segment".to_owned(), |(name, _)| name)
@@ -77,15 +74,11 @@ fn check_padding(file: &SegmentFile, footer: &Footer) -> Result<Vec<Damage>> {
 }
 
 /// Reads every page of every table and of the ids.
-fn check_segment(segment: &Segment) -> Result<Vec<Damage>> {
-    with_width!(segment.footer().parameters.width(), F => check_width::<F>(segment))
-}
-
 fn check_width<F: Fingerprint>(segment: &Segment) -> Result<Vec<Damage>> {
     let mut damages = Vec::new();
     let mut sums = Vec::new();
     for number in 0..segment.tables().len() {
-        // Narrow keys name rows: of damaged ones they would only repeat the damage.
+        // Narrow keys name rows: with damaged rows they would only repeat the damage.
         if number == 0 || damages.is_empty() || F::WIDTH == 64 {
             sums.push(check_table::<F>(segment, number, &mut damages)?);
         }
@@ -98,7 +91,7 @@ fn check_width<F: Fingerprint>(segment: &Segment) -> Result<Vec<Damage>> {
     Ok(damages)
 }
 
-/// Decodes every block of a table; a sum over its fingerprints that does not depend on their order.
+/// Decodes every block of a table; returns a sum over its fingerprints that does not depend on their order.
 fn check_table<F: Fingerprint>(segment: &Segment, number: usize, damages: &mut Vec<Damage>) -> Result<u64> {
     let Some(table) = segment.tables().get(number) else { return Ok(0) };
     let (mut scratch, mut sum, mut last_bad_page) = (Scratch::default(), 0u64, None);
@@ -113,7 +106,7 @@ fn check_table<F: Fingerprint>(segment: &Segment, number: usize, damages: &mut V
         match check_block::<F>(segment, table, block, &mut last, &mut scratch) {
             Ok(of_block) => sum = sum.wrapping_add(of_block),
             Err(error) => {
-                // One line a damaged page, not one for each of its blocks.
+                // One line for a damaged page, not one for each of its blocks.
                 let page = table.index().place(block).map(|place| place.page);
                 let whole_page = page.is_some_and(|page| Some(table.pages().place(page).offset) == error.offset());
                 if !(whole_page && last_bad_page == page) {
@@ -126,8 +119,8 @@ fn check_table<F: Fingerprint>(segment: &Segment, number: usize, damages: &mut V
     Ok(sum)
 }
 
-/// The sum over the fingerprints of a block. Rows have to ascend from `last` on and end as the index says; narrow keys
-/// have to begin as the rows do that they name.
+/// The sum over the fingerprints of a block. Rows must ascend from `last` on and end as the index says; narrow keys
+/// must begin like the rows that they name.
 fn check_block<F: Fingerprint>(
     segment: &Segment,
     table: &Table,
@@ -174,16 +167,7 @@ fn check_block<F: Fingerprint>(
     Ok(fingerprints.into_iter().map(spread).fold(0, u64::wrapping_add))
 }
 
-/// A word that depends on every bit of a fingerprint.
+/// A word that depends on every bit of a fingerprint, so that sums of different sets differ.
 fn spread<F: Fingerprint>(fingerprint: F) -> u64 {
-    (0..F::WORDS).fold(0, |sum, number| mix(sum ^ fingerprint.word(number)))
-}
-
-/// Spreads every bit of a fingerprint over the word, so that sums of different sets differ (the finaliser of
-/// splitmix64: Steele, Lea, Flood, "Fast splittable pseudorandom number generators", OOPSLA 2014).
-fn mix(fingerprint: u64) -> u64 {
-    let mut z = fingerprint.wrapping_add(0x9e37_79b9_7f4a_7c15);
-    z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-    z ^ (z >> 31)
+    (0..F::WORDS).fold(0, |sum, number| hash(sum ^ fingerprint.word(number)))
 }

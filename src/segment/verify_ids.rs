@@ -1,79 +1,73 @@
-//! Checks every page of ids, and that they are those of the segment's records.
+//! Checks every unit of ids, and that the ids are those of the segment's records.
 
-use super::id_reader::IdReader;
-use super::text_ids::{TextIds, TextScratch};
+use super::id_reader::Ids;
+use super::id_unit::{IdScratch, Unit};
+use super::{Damage, Segment};
 use crate::error::{Error, Result};
-use crate::segment::ids::Ids;
-use crate::segment::{Damage, Segment};
+use crate::fingerprint::IdKind;
 
-/// Appends what is wrong with the ids of a segment.
 pub(super) fn check(segment: &Segment, damages: &mut Vec<Damage>) -> Result<()> {
-    match segment.ids() {
-        Ids::Numbers(reader) => {
-            let mut previous = None;
-            numbers(segment, reader, damages, |begins, id| {
-                let legal = begins || previous.is_some_and(|previous| previous < id);
-                previous = Some(id);
-                if legal { Ok(1) } else { Err("ids of a fingerprint are not in ascending order") }
-            })
-        }
-        Ids::Texts(reader) => texts(segment, reader, damages),
-        Ids::Counts(reader) => numbers(segment, reader, damages, |begins, count| {
-            if begins && count > 0 { Ok(count) } else { Err("a fingerprint has not one count, of one or more") }
-        }),
-    }
-}
-
-/// Reads every frame of texts.
-fn texts(segment: &Segment, ids: &TextIds, damages: &mut Vec<Damage>) -> Result<()> {
-    let (mut scratch, mut last, mut sum) = (TextScratch::default(), None, 0u128);
-    let before = damages.len();
-    for number in 0..ids.frame_count() {
-        match ids.check_frame(number, &mut scratch, &mut last) {
-            Ok(records) => sum += u128::from(records),
-            Err(error) => damages.push(Damage::from_error(segment.path(), "ids", error)?),
-        }
-    }
-    check_sum(segment, sum, before, damages)
-}
-
-/// Reads every page of numbers: how many begin a fingerprint has to agree with the index, and what `records` says that
-/// each stands for with the footer.
-fn numbers(
-    segment: &Segment,
-    ids: &IdReader,
-    damages: &mut Vec<Damage>,
-    mut records: impl FnMut(bool, u64) -> std::result::Result<u64, &'static str>,
-) -> Result<()> {
-    let (mut buffer, mut sum) = (Vec::new(), 0u128);
-    let before = damages.len();
-    for number in 0..ids.page_count() {
-        let result = ids.with_whole_page(number, &mut buffer, |page| {
-            page.check(number + 1 == ids.page_count())?;
-            let mut all = Vec::with_capacity(page.records());
-            page.append_ids(0..page.records(), &mut all)?;
-            for (record, id) in all.into_iter().enumerate() {
-                // What a damaged page would have continued is not known.
-                let after_damage = record == 0 && damages.len() > before;
-                let standing = records(page.begins(record) || after_damage, id).map_err(Error::damaged)?;
-                sum += u128::from(standing);
-            }
-            Ok(())
-        });
-        if let Err(error) = result {
-            let error = error.at_offset(ids.page_place(number).offset);
+    let (ids, footer, mut verifier) = (segment.ids(), segment.footer(), IdVerifier::default());
+    for number in 0..ids.unit_count() {
+        if let Err(error) = verifier.check(ids, number) {
+            verifier.after_damage = true;
             damages.push(Damage::from_error(segment.path(), "ids", error)?);
         }
     }
-    check_sum(segment, sum, before, damages)
-}
-
-/// Where no page was damaged, `sum` has to be the number of records.
-fn check_sum(segment: &Segment, sum: u128, before: usize, damages: &mut Vec<Damage>) -> Result<()> {
-    let expected = segment.footer().records;
-    if damages.len() == before && sum != u128::from(expected) {
-        let error = Error::damaged(format!("{sum} ids for {expected} records"));
-        damages.push(Damage::from_error(segment.path(), "ids", error.at_offset(segment.footer().ids.offset))?);
+    let records = verifier.records;
+    if !verifier.after_damage && records != u128::from(footer.records) {
+        let error = Error::damaged(format!("{records} ids for {} records", footer.records));
+        damages.push(Damage::from_error(segment.path(), "ids", error.at_offset(footer.ids.offset))?);
     }
     Ok(())
+}
+
+#[derive(Default)]
+pub(crate) struct IdVerifier {
+    scratch: IdScratch,
+    /// The last number of the units before.
+    number: Option<u64>,
+    /// The last text of the frame before, unless that frame is damaged.
+    text: Option<Box<str>>,
+    pub(crate) records: u128,
+    after_damage: bool,
+}
+
+impl IdVerifier {
+    pub(crate) fn check(&mut self, ids: &Ids, number: u64) -> Result<()> {
+        const ORDER: &str = "ids of a fingerprint are not in ascending order";
+        let text = self.text.take();
+        ids.with_checked_unit(number, &mut self.scratch, |unit| match unit {
+            Unit::Page(page) => {
+                page.check(number + 1 == ids.unit_count())?;
+                let mut all = Vec::with_capacity(page.records());
+                page.append_ids(0..page.records(), &mut all)?;
+                for (record, id) in all.into_iter().enumerate() {
+                    // The fingerprint that a damaged page would have continued is unknown.
+                    let begins = page.begins(record) || record == 0 && self.after_damage;
+                    let previous = self.number.replace(id);
+                    if ids.kind == IdKind::None {
+                        if !begins || id == 0 {
+                            return Err(Error::damaged("a fingerprint has not one count, of one or more"));
+                        }
+                        self.records += u128::from(id);
+                    } else if begins || previous.is_some_and(|previous| previous < id) {
+                        self.records += 1;
+                    } else {
+                        return Err(Error::damaged(ORDER));
+                    }
+                }
+                Ok(())
+            }
+            // A frame parses only if its own ids ascend.
+            Unit::Frame(frame) => {
+                if !frame.begins(0) && text.is_some_and(|before| &*before >= frame.text(0)) {
+                    return Err(Error::damaged(ORDER));
+                }
+                self.text = frame.records().checked_sub(1).map(|record| frame.text(record).into());
+                self.records += frame.records() as u128;
+                Ok(())
+            }
+        })
+    }
 }

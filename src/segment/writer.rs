@@ -4,27 +4,26 @@ use super::table_writer::EncodedTable;
 use crate::env::{Env, ReadFile, ScratchFile, TempFile};
 use crate::error::{Error, Result};
 use crate::format::footer::{ALIGNMENT, Footer, Span, TRAILER, TableSections};
+use crate::format::manifest::SegmentEntry;
 use crate::format::{Parameters, codes, header, index};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use xxhash_rust::xxh64::Xxh64;
 
 /// Sections of pages from this size on begin at a multiple of the smallest page, so that a page read from a cold disk
-/// is one of the device's. In smaller ones the padding would weigh more than it helps.
+/// is one of the device's. In smaller ones the padding would cost more than it helps.
 const ALIGNED_FROM: usize = 1 << 20;
 
-/// A segment that is being written. Dropped without [`SegmentWriter::finish`], nothing remains of it.
+/// A segment that is being written. If the caller drops it without [`SegmentWriter::finish`], nothing remains.
 pub(crate) struct SegmentWriter {
     file: Sink,
     content: Xxh64,
     footer: Footer,
-    /// The pages that were appended last and belong to no table yet.
+    /// The last pages, which belong to no section yet.
     pages: Option<Span>,
 }
 
-/// Where a segment is written to.
 enum Sink {
-    /// A file that is to last.
     File(TempFile),
     /// A file without a name, and its directory.
     Scratch(Box<dyn ScratchFile>, PathBuf),
@@ -49,57 +48,41 @@ impl Sink {
     }
 }
 
-/// What a segment consists of, in order: pages and what describes them, table for table, and the same for the ids.
+/// The parts of a segment in order: for each table its pages, then their description; the same for the ids.
 #[derive(Debug)]
 pub(crate) enum SectionPart {
-    /// Some of the pages of what follows.
+    /// Pages of the next description.
     Pages(Vec<u8>),
-    /// A table whose pages came before.
+    /// The description of the pages before: a table.
     Table(EncodedTable),
-    /// What describes ids whose pages came before.
+    /// The description of the pages before: ids.
     Ids(EncodedIds),
 }
 
-/// What stands behind the pages of ids.
+/// The description of the pages of ids: index and dictionary.
 #[derive(Debug, Default)]
 pub(crate) struct EncodedIds {
-    /// The index of the pages.
     pub(crate) index: Vec<u8>,
-    /// The dictionary of text ids.
     pub(crate) dictionary: Vec<u8>,
 }
 
-/// A finished segment file.
 #[derive(Debug)]
-pub(crate) struct Finished {
-    /// Its path.
+pub(crate) struct Built {
+    /// Its path; the directory's path if the file has no name.
     pub(crate) path: PathBuf,
-    /// Its length in bytes.
-    pub(crate) length: u64,
-    /// The checksum of its footer, which stands for all of it.
-    pub(crate) footer_checksum: u32,
-    /// The file itself, where it has no name; its path is that of its directory then.
+    pub(crate) entry: SegmentEntry,
+    /// The file, if it has no name.
     pub(crate) unnamed: Option<Box<dyn ReadFile>>,
 }
 
 impl SegmentWriter {
-    /// Begins the file `name` in `directory`, or one without a name.
     pub(crate) fn create(
         env: &Arc<dyn Env>,
         directory: &Path,
         name: Option<&str>,
         parameters: &Parameters,
     ) -> Result<Self> {
-        let footer = Footer {
-            parameters: parameters.clone(),
-            records: 0,
-            fingerprints: 0,
-            content_hash: 0,
-            tables: Vec::new(),
-            ids: Span::default(),
-            id_index: Span::default(),
-            id_dictionary: Span::default(),
-        };
+        let footer = Footer::new(parameters.clone());
         let failed = |error| Error::temporary("cannot make a temporary file in", directory, error);
         let file = match name {
             Some(name) => Sink::File(TempFile::create(env, directory, name)?),
@@ -110,7 +93,6 @@ impl SegmentWriter {
         Ok(writer)
     }
 
-    /// Appends the next part.
     pub(crate) fn part(&mut self, part: &SectionPart) -> Result<()> {
         match part {
             SectionPart::Pages(pages) => self.pages(pages),
@@ -138,7 +120,7 @@ impl SegmentWriter {
     }
 
     pub(crate) fn pages(&mut self, pages: &[u8]) -> Result<()> {
-        // Shorter first pieces are all there is.
+        // A shorter first piece is the whole section.
         if self.pages.is_none() && pages.len() >= ALIGNED_FROM {
             let padding = self.file.written().next_multiple_of(ALIGNMENT) - self.file.written();
             self.write(&vec![0; usize::try_from(padding).unwrap_or(0)])?;
@@ -150,7 +132,7 @@ impl SegmentWriter {
         Ok(())
     }
 
-    /// The section of the pages that came last; the next ones belong to another.
+    /// Ends the section of the last pages.
     fn end_of_pages(&mut self) -> Span {
         self.pages.take().unwrap_or(Span { offset: self.file.written(), length: 0 })
     }
@@ -167,14 +149,15 @@ impl SegmentWriter {
     }
 
     /// Writes the footer, which counts records and distinct fingerprints, and makes the file durable under its name.
-    pub(crate) fn finish(mut self, records: u64, fingerprints: u64) -> Result<Finished> {
+    pub(crate) fn finish(mut self, number: u64, records: u64, fingerprints: u64) -> Result<Built> {
         (self.footer.records, self.footer.fingerprints) = (records, fingerprints);
         self.footer.content_hash = self.content.digest();
         let footer = self.footer.write();
         self.file.write(&footer)?;
         let checksum = footer.len().checked_sub(TRAILER - 4).and_then(|at| footer.get(at..)?.first_chunk::<4>());
         let footer_checksum = checksum.map_or(0, |bytes| u32::from_le_bytes(*bytes));
-        let length = self.file.written();
+        let file_length = self.file.written();
+        let entry = SegmentEntry { number, file_length, records, fingerprints, footer_checksum };
         let (path, unnamed) = match self.file {
             Sink::File(file) => (file.commit()?, None),
             Sink::Scratch(file, directory) => {
@@ -183,6 +166,6 @@ impl SegmentWriter {
                 (directory, Some(file))
             }
         };
-        Ok(Finished { path, length, footer_checksum, unnamed })
+        Ok(Built { path, entry, unnamed })
     }
 }

@@ -1,4 +1,4 @@
-//! What an open store is and how it fares: statistics, health, verification, backup, compaction.
+//! Administration of an open store: statistics, health, verification, backup, compaction.
 
 use super::Store;
 use crate::admin::{BackupMode, BackupReport, Statistics, VerifyReport, backup, verify};
@@ -8,15 +8,16 @@ use crate::fingerprint::Fingerprint;
 use std::path::Path;
 
 impl<F: Fingerprint> Store<F> {
-    /// Sizes and counts. Takes about a second for a million records that no segment has yet: they are looked up.
+    /// Sizes and counts. Looks up the records that no segment has yet, which takes about a second for a million of
+    /// them.
     #[must_use]
     pub fn statistics(&self) -> Statistics {
         let mut statistics = self.snapshot().statistics();
-        let manifest = self.core().tree().manifest.clone();
+        let manifest = self.inner().versions().manifest.clone();
         statistics.add_manifest(&manifest);
-        statistics.log_bytes = directory::log_bytes(&**self.core().common.env(), self.path());
+        statistics.log_bytes = directory::log_bytes(&**self.inner().context.env(), self.path());
         statistics.file_bytes += statistics.log_bytes;
-        statistics.pressure = self.core().pressure();
+        statistics.pressure = self.inner().pressure();
         statistics
     }
 
@@ -35,10 +36,10 @@ impl<F: Fingerprint> Store<F> {
     /// # Errors
     /// `Io` if something cannot be read; damage is in the report.
     pub fn verify(&self) -> Result<VerifyReport> {
-        verify(self.path(), &self.core().common.options)
+        verify(self.path(), &self.inner().context.options)
     }
 
-    /// What the store cannot do at present, and why.
+    /// The operations that fail at present, and why.
     ///
     /// ```
     /// # use fpstore::{Options, Parameters, Store};
@@ -50,14 +51,15 @@ impl<F: Fingerprint> Store<F> {
     /// ```
     #[must_use]
     pub fn health(&self) -> Health {
-        self.core().health()
+        self.inner().health()
     }
 
-    /// Makes a copy of the store as it is now, at a path where there is none, and checks every byte of it. Writes and queries go
-    /// on meanwhile.
+    /// Copies the store as it is now to a new path, and checks every byte of the copy. Writes and queries go on
+    /// meanwhile.
     ///
     /// ```
-    /// use fpstore::{BackupMode, Durability, Options, Parameters, Store};
+    /// use fpstore::admin::BackupMode;
+    /// use fpstore::{Durability, Options, Parameters, Store};
     /// # let directory = tempfile::tempdir()?;
     /// # let (path, copy) = (directory.path().join("store"), directory.path().join("copy"));
     /// let store = Store::<u64>::create(&path, &Parameters::new(3), &Options::new())?;
@@ -69,19 +71,19 @@ impl<F: Fingerprint> Store<F> {
     /// ```
     ///
     /// # Errors
-    /// `AlreadyExists` if there is something at the path; `Damaged` if the copy does not hold together, because the store does
-    /// not; `Io`. No store is left at the path then, if it can be removed.
+    /// `AlreadyExists` if the path exists; `Damaged` if the copy, and so the store, is damaged; `Io`. After an error,
+    /// no store is left at the path if it can be removed.
     pub fn backup(&self, path: impl AsRef<Path>, mode: BackupMode) -> Result<BackupReport> {
         backup::backup(&self.handle, path.as_ref(), mode)
     }
 
-    /// Makes one segment of all that there is when it is called, without what was removed; whether there was anything to do. What
-    /// is written meanwhile stays in segments of its own.
+    /// Makes one segment of all present records; whether there was anything to do. Records that are written meanwhile
+    /// stay in segments of their own.
     ///
     /// # Errors
-    /// `ReadOnly`, `Poisoned`; `Damaged` or `Io` from reading; `Io` from writing, in which case the store is as before.
+    /// `ReadOnly`, `Poisoned`; `Damaged` or `Io` from reading; `Io` from writing, which leaves the store as before.
     pub fn compact(&self) -> Result<bool> {
-        self.core().flush()?;
-        self.core().compact_all()
+        self.inner().flush()?;
+        self.inner().compact_all()
     }
 }

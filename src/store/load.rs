@@ -9,8 +9,9 @@ use crate::load::{IntoSorted, LoadReport, Merging, RemoveIdsReport, RemoveReport
 impl<F: Fingerprint> Store<F> {
     /// Adds records, durably and all or nothing. Records that the store has already are counted and left out.
     ///
-    /// Other threads may write meanwhile. All new records are there at one moment, shortly before the call returns. Which are new
-    /// is decided when it begins: one that is there then and that another thread removes meanwhile stays removed.
+    /// Other threads may write meanwhile. All new records become visible at one moment, shortly before the call
+    /// returns. The call decides at its start which records are new: a present one that another thread removes
+    /// meanwhile stays removed.
     ///
     /// ```
     /// # use fpstore::{Options, Parameters, Record, Records, Store};
@@ -27,53 +28,52 @@ impl<F: Fingerprint> Store<F> {
     /// # Errors
     /// `ReadOnly`; `InvalidInput` if the records have ids and the store numbers them itself, or the reverse; `Damaged`
     /// or `Io` from reading what is there; `Io` from writing, in which case the store is as before;
-    /// `Poisoned` after a failed last step, see the module's text.
+    /// `Poisoned` after a failed last step.
     pub fn bulk_load(&self, records: impl IntoSorted<F>) -> Result<LoadReport> {
-        let records = records.into_sorted(self.path(), &self.core().common.options)?;
-        self.exclusive(|core| core.bulk_load(records, Merging::AsDue)).map(|(report, _)| report)
+        let records = records.into_sorted(self.path(), &self.inner().context.options)?;
+        self.exclusive(|inner| inner.bulk_load(records, Merging::AsDue)).map(|(report, _)| report)
     }
 
-    /// Adds records and makes one segment of all; whether there were several. In one step, unless other threads write meanwhile:
-    /// then the records are added first, and are there whatever becomes of the rest.
+    /// Adds records and makes one segment of all; whether there were several. This is one step, unless other threads
+    /// write meanwhile: then the records are added first, and stay if the compaction fails.
     ///
     /// # Errors
     /// As [`Store::bulk_load`]; the store is as before.
     pub fn bulk_load_compact(&self, records: impl IntoSorted<F>) -> Result<(LoadReport, bool)> {
-        let records = records.into_sorted(self.path(), &self.core().common.options)?;
-        self.exclusive(|core| core.bulk_load(records, Merging::All))
+        let records = records.into_sorted(self.path(), &self.inner().context.options)?;
+        self.exclusive(|inner| inner.bulk_load(records, Merging::All))
     }
 
-    /// Removes many records, durably and all or nothing; those that the store does not have are counted. Where there are no
-    /// ids, each given record is one that its fingerprint counts less.
+    /// Removes many records, durably and all or nothing; those that the store does not have are counted. Without ids,
+    /// each given record lowers the count of its fingerprint by one.
     ///
-    /// Other threads may write meanwhile. All records go at one moment, shortly before the call returns. Which go is decided when
-    /// it begins: one that is not there then and that another thread adds meanwhile stays, and one that is there goes although
-    /// another thread adds it again.
+    /// Other threads may write meanwhile. All records go at one moment, shortly before the call returns. The call
+    /// decides at its start which records go: one that another thread adds meanwhile stays, and a present one goes even
+    /// if another thread adds it again.
     ///
     /// # Errors
-    /// `ReadOnly`; `InvalidInput` if the records have no ids and the store's have; `Damaged` or `Io` from reading what is
-    /// there; `Io` from writing, in which case the store is as before; `Poisoned`.
+    /// `ReadOnly`; `InvalidInput` if the records have no ids and the store's have; `Damaged` or `Io` from reading what
+    /// is there; `Io` from writing, in which case the store is as before; `Poisoned`.
     pub fn bulk_remove(&self, records: impl IntoSorted<F>) -> Result<RemoveReport> {
-        let records = records.into_sorted(self.path(), &self.core().common.options)?;
-        self.exclusive(|core| core.bulk_remove(&records))
+        let records = records.into_sorted(self.path(), &self.inner().context.options)?;
+        self.exclusive(|inner| inner.bulk_remove(&records))
     }
 
-    /// Removes all records of many ids, durably and all or nothing; ids that no record has are counted. [`Store::bulk_remove`]
-    /// says what becomes of what other threads write meanwhile.
+    /// Removes all records of many ids, durably and all or nothing; ids that no record has are counted. Writes of other
+    /// threads count as in [`Store::bulk_remove`].
     ///
-    /// Few ids take time in proportion to their number in a store with an id index ([`crate::Parameters::with_id_index`]);
-    /// otherwise all records are read.
+    /// Few ids are looked up in the id index ([`crate::Parameters::with_id_index`]); otherwise all records are read.
     ///
     /// # Errors
-    /// `ReadOnly`; `InvalidInput` if the store has no ids, or others than these; `Damaged` or `Io` from reading what is there;
-    /// `Io` from writing, in which case the store is as before; `Poisoned`.
+    /// `ReadOnly`; `InvalidInput` if the store has no ids, or others than these; `Damaged` or `Io` from reading what is
+    /// there; `Io` from writing, in which case the store is as before; `Poisoned`.
     pub fn bulk_remove_ids(&self, ids: &SortedIds) -> Result<RemoveIdsReport> {
-        self.exclusive(|core| core.bulk_remove_ids(ids))
+        self.exclusive(|inner| inner.bulk_remove_ids(ids))
     }
 
-    /// Gives documents other fingerprints, durably and all or nothing: afterwards each id of the input has the fingerprints that
-    /// the input gives it, all of them, and no others. Ids that are new are added. [`Store::bulk_load`] and [`Store::bulk_remove`]
-    /// say what becomes of what other threads write meanwhile.
+    /// Gives documents other fingerprints, durably and all or nothing: afterwards each id of the input has exactly the
+    /// fingerprints of the input. New ids are added. Writes of other threads count as in [`Store::bulk_load`] and
+    /// [`Store::bulk_remove`].
     ///
     /// ```
     /// # use fpstore::{Options, Parameters, Record, Records, Store};
@@ -90,26 +90,27 @@ impl<F: Fingerprint> Store<F> {
     /// ```
     ///
     /// # Errors
-    /// `ReadOnly`; `InvalidInput` if the store has no ids, or numbers its records itself, or the input has other ids; `Damaged` or
-    /// `Io` from reading what is there; `Io` from writing, in which case the store is as before; `Poisoned`.
+    /// `ReadOnly`; `InvalidInput` if the store has no ids, or numbers its records itself, or the input has other ids;
+    /// `Damaged` or `Io` from reading what is there; `Io` from writing, in which case the store is as before;
+    /// `Poisoned`.
     pub fn bulk_replace(&self, records: impl IntoSorted<F>) -> Result<ReplaceReport> {
-        let records = records.into_sorted(self.path(), &self.core().common.options)?;
-        self.exclusive(|core| core.bulk_replace(records, Merging::AsDue)).map(|(report, _)| report)
+        let records = records.into_sorted(self.path(), &self.inner().context.options)?;
+        self.exclusive(|inner| inner.bulk_replace(records, Merging::AsDue)).map(|(report, _)| report)
     }
 
-    /// As [`Store::bulk_replace`], and makes one segment of all; whether there were several. [`Store::bulk_load_compact`] says in
-    /// which steps.
+    /// As [`Store::bulk_replace`], and makes one segment of all, in the steps of [`Store::bulk_load_compact`]; whether
+    /// there were several.
     ///
     /// # Errors
     /// As [`Store::bulk_replace`].
     pub fn bulk_replace_compact(&self, records: impl IntoSorted<F>) -> Result<(ReplaceReport, bool)> {
-        let records = records.into_sorted(self.path(), &self.core().common.options)?;
-        self.exclusive(|core| core.bulk_replace(records, Merging::All))
+        let records = records.into_sorted(self.path(), &self.inner().context.options)?;
+        self.exclusive(|inner| inner.bulk_replace(records, Merging::All))
     }
 
-    /// Does an operation that takes locks, on a crew of its own.
-    fn exclusive<R: Send>(&self, work: impl FnOnce(&StoreInner<F>) -> Result<R> + Send) -> Result<R> {
-        let core = self.core();
-        core.common.options.executor.run_exclusive(|| work(core))
+    /// Runs an operation that takes locks, on a crew of its own.
+    fn exclusive<R: Send>(&self, work: impl FnOnce(&StoreInner) -> Result<R> + Send) -> Result<R> {
+        let inner = self.inner();
+        inner.context.options.executor.run_exclusive(|| work(inner))
     }
 }

@@ -1,20 +1,24 @@
-//! The store: a directory of segments and logs under one manifest.
+//! The facade: a store is a directory of segments and logs under one manifest, and holds a set of records.
 //!
-//! A store is a set of records. It is created once with its [`Parameters`], loaded in bulk or written to at any time, and
-//! asked. One process at a time may have it open for writing, from any number of threads; any number of processes may read.
+//! One process at a time may have it open for writing, from any number of threads; any number of processes may read.
 //!
-//! **What is kept.** A write is appended to a log and entered in a memtable, where all who ask see it at once; how durable it
-//! is when it returns, the caller says ([`Durability`]). Full memtables become segments, segments are merged
-//! (`compaction`), and the logs go. What a write or a load has returned from is there after any crash that its durability
-//! covers; a batch, and a load, is there whole or not at all.
+//! **Durability.** A write is appended to a log and entered in a memtable, where all readers see it at once; the caller
+//! chooses its [`Durability`](crate::Durability). Full memtables become segments, segments are compacted, and obsolete
+//! logs are removed. After any crash that its durability covers, an acknowledged write or load is there; a batch, and a
+//! load, is there whole or not at all.
 //!
-//! **What fails.** If a sync fails, or a manifest cannot be made durable, it is in doubt what the files hold, and asking the
-//! device again would not tell. The store then takes no further writes ([`ErrorKind::Poisoned`]) until it is opened again; it
-//! goes on answering. So it does if its directory was moved away and another one is in its place. Everything else touches
-//! nothing that was acknowledged: a write or a load that fails may be tried again; flushing and merging in the background are
-//! tried again by themselves, and [`Store::health`] tells what they fail of.
+//! **Errors.** A failed sync, or a manifest that cannot be made durable, leaves the content of the files in doubt. The
+//! store then refuses writes ([`ErrorKind::Poisoned`](crate::ErrorKind::Poisoned)) until it is opened again, and goes
+//! on answering queries; likewise if its directory was replaced by another one. No other error touches acknowledged
+//! records: a failed write or load may be tried again, and background work tries again by itself ([`Store::health`]).
+//!
+//! [`Store`] has no logic of its own. `write.rs` and `load.rs` call [`crate::db`] and [`crate::load`], `query.rs` and
+//! `snapshot.rs` call [`crate::query`], [`crate::join`] and [`crate::cluster`], `admin.rs` calls [`crate::admin`].
+//! [`any::AnyStore`] is a store of any width. The threads and locks are those of [`crate::db`]; format-spec/ specifies
+//! the files.
 
 mod admin;
+pub(crate) mod any;
 mod load;
 mod query;
 mod snapshot;
@@ -22,13 +26,13 @@ mod write;
 
 use crate::db::{Handle, Recovery, StoreInner};
 use crate::error::Result;
-use crate::fingerprint::Fingerprint;
+use crate::fingerprint::{Fingerprint, IdAssignment};
 use crate::format::Parameters;
-use crate::format::manifest::IdAssignment;
 use crate::load::create::create;
 use crate::load::{IntoSorted, LoadReport};
 use crate::options::Options;
 use crate::version::{Snapshot, manifest};
+use std::marker::PhantomData;
 use std::path::Path;
 
 /// An open store. It may be shared by any number of threads.
@@ -46,28 +50,33 @@ use std::path::Path;
 /// ```
 #[derive(Debug)]
 pub struct Store<F: Fingerprint = u64> {
-    handle: Handle<F>,
+    handle: Handle,
+    width: PhantomData<F>,
 }
 
 impl<F: Fingerprint> Store<F> {
     /// Makes an empty store and opens it for writing.
     ///
+    /// Where ids are numbers, the first record that is written decides for good whether the store numbers its records
+    /// or their ids come with them, unless [`Parameters::with_id_assignment`] says so here.
+    ///
     /// # Errors
     /// `AlreadyExists` if there is a store, or a directory with other files; `InvalidInput` if the parameters are not
     /// possible; `Locked`; `Io`.
     pub fn create(path: impl AsRef<Path>, parameters: &Parameters, options: &Options) -> Result<Self> {
-        create(path.as_ref(), parameters, options, None).map(|(handle, _)| Self { handle })
+        create::<F>(path.as_ref(), parameters, options, None).map(|(handle, _)| Self::typed(handle))
     }
 
     /// Whether a store may be created at the path: nothing is there, or nothing but what an interrupted creation left.
     ///
     /// # Errors
     /// `AlreadyExists` if there is a store or anything else; `Io`.
+    #[cfg(feature = "unstable")]
     pub fn check_vacant(path: impl AsRef<Path>, options: &Options) -> Result<()> {
         crate::db::vacancy_for_store(&*options.env, path.as_ref()).map(|_| ())
     }
 
-    /// Makes a store that holds `records` from the start: after a crash at any moment it is there with all of them, or
+    /// Makes a store that holds `records` from the start: after a crash at any moment, it exists with all of them or
     /// not at all.
     ///
     /// # Errors
@@ -80,40 +89,39 @@ impl<F: Fingerprint> Store<F> {
     ) -> Result<(Self, LoadReport)> {
         let records = records.into_sorted(path.as_ref(), options)?;
         let (handle, report) = create(path.as_ref(), parameters, options, Some(records))?;
-        Ok((Self { handle }, report))
+        Ok((Self::typed(handle), report))
     }
 
-    /// Opens a store for reading and writing, and removes what an interrupted process has left behind. Writes that were in
-    /// no segment yet are read from the logs; [`Store::recovery`] tells what was found there.
+    /// Opens a store for reading and writing, and removes the leftovers of an interrupted process. Reads writes that
+    /// are in no segment yet from the logs; see [`Store::recovery`].
     ///
     /// # Errors
     /// `NotFound`, `Locked` if another process writes, `InvalidInput` if the store is of another width, `Damaged`,
     /// `Unsupported`, `Io`.
     pub fn open(path: impl AsRef<Path>, options: &Options) -> Result<Self> {
-        Handle::open(path.as_ref(), options).map(|handle| Self { handle })
+        Handle::open(path.as_ref(), options, F::WIDTH).map(Self::typed)
     }
 
-    /// Opens a store for reading. Nothing in the directory is changed. What a writer writes later is seen after
-    /// [`Store::refresh`].
+    /// Opens a store for reading, and changes nothing in the directory. [`Store::refresh`] makes later writes visible.
     ///
     /// # Errors
     /// `NotFound`, `InvalidInput` if the store is of another width, `Damaged`, `Unsupported`, `Io`.
     pub fn open_read_only(path: impl AsRef<Path>, options: &Options) -> Result<Self> {
-        Handle::open_read_only(path.as_ref(), options).map(|handle| Self { handle })
+        Handle::open_read_only(path.as_ref(), options, F::WIDTH).map(Self::typed)
     }
 
-    /// Sees what another process has written since a store was opened for reading, or refreshed; whether there was anything. A
-    /// store that is open for writing sees everything anyway.
+    /// Makes the writes of another process since opening, or since the last refresh, visible; whether there were any. A
+    /// store that is open for writing always sees everything.
     ///
     /// # Errors
-    /// `InvalidInput` if the store at the path is another one now, with other parameters: it is to be opened anew. `Damaged`,
-    /// `Unsupported`, `Io`: then the state is the one of before, or with as many of the later batches as could be read; asking
-    /// again reads on.
+    /// `InvalidInput` if the path has another store now, with other parameters: open it again. `Damaged`,
+    /// `Unsupported`, `Io`: the state is as before, or has those later batches that could be read; the next call reads
+    /// on.
     pub fn refresh(&self) -> Result<bool> {
         self.handle.refresh()
     }
 
-    /// What was found in the logs when the store was opened.
+    /// The content of the logs when the store was opened.
     #[must_use]
     pub fn recovery(&self) -> &Recovery {
         &self.handle.recovery
@@ -122,29 +130,29 @@ impl<F: Fingerprint> Store<F> {
     /// The store's directory.
     #[must_use]
     pub fn path(&self) -> &Path {
-        &self.core().common.path
+        &self.inner().context.path
     }
 
-    /// The state of now, for as long as it is kept.
+    /// The present state, kept as long as the snapshot.
     #[must_use]
     pub fn snapshot(&self) -> Snapshot<F> {
-        Snapshot::new(&self.core().common, self.core().state())
+        Snapshot::new(&self.inner().context, self.inner().state())
     }
 
-    /// What was fixed when the store was created.
+    /// The parameters with which the store was created.
     #[must_use]
     pub fn parameters(&self) -> &Parameters {
-        &self.core().common.parameters
+        &self.inner().context.parameters
     }
 
-    /// Who gives the records their ids.
+    /// The source of the records' ids.
     #[must_use]
     pub fn id_assignment(&self) -> IdAssignment {
-        self.core().tree().manifest.id_assignment
+        self.inner().versions().manifest.id_assignment
     }
 
-    /// Closes the store, and tells what dropping it cannot: whether all that was written is durable. Background threads end; what
-    /// they leave undone is done when the store is opened again.
+    /// Closes the store and reports errors, which dropping it cannot: whether all writes are durable. Background
+    /// threads end; their unfinished work begins again when the store is opened.
     ///
     /// ```
     /// # use fpstore::{Durability, Options, Parameters, Store};
@@ -157,19 +165,22 @@ impl<F: Fingerprint> Store<F> {
     /// ```
     ///
     /// # Errors
-    /// `Poisoned` if an earlier write has left in doubt what the files hold, or a background thread has panicked; `Io` if the log
-    /// cannot be synced.
+    /// `Poisoned` if an earlier error has left the content of the files in doubt, or a background thread has panicked;
+    /// `Io` if the log cannot be synced.
     pub fn close(self) -> Result<()> {
         self.handle.close()
     }
 
-    /// The engine.
-    pub(crate) fn core(&self) -> &StoreInner<F> {
-        &self.handle.core
+    fn typed(handle: Handle) -> Self {
+        Self { handle, width: PhantomData }
+    }
+
+    pub(crate) fn inner(&self) -> &StoreInner {
+        &self.handle.inner
     }
 }
 
-/// What was fixed when the store at the path was created: its width, above all, which whoever opens it has to know.
+/// The parameters with which the store at the path was created, such as the width, which is needed for opening it.
 ///
 /// # Errors
 /// `NotFound`, `Damaged`, `Unsupported`, `Io`.

@@ -7,15 +7,13 @@ use crate::error::Result;
 use crate::fingerprint::{Fingerprint, Match};
 use crate::join::Pairs;
 use crate::options::Filters;
-use crate::query::Searcher;
+use crate::query::{Searcher, Visit};
 use crate::segment::Filter;
 use crate::version::RecordIter;
 
 impl<F: Fingerprint> Store<F> {
-    /// All records within distance `k` of a fingerprint, by distance, then fingerprint, then id. Complete for
-    /// any `k`; slower for one above the store's maximum.
-    ///
-    /// To ask many times, use [`Store::searcher`], which keeps its buffers.
+    /// All records within distance `k` of a fingerprint, by distance, then fingerprint, then id. Complete for any `k`,
+    /// and slower above the store's maximum. For many queries, use [`Store::searcher`], which reuses its buffers.
     ///
     /// ```
     /// # use fpstore::{Options, Parameters, Records, Store};
@@ -23,23 +21,23 @@ impl<F: Fingerprint> Store<F> {
     /// # let path = directory.path().join("store");
     /// let loaded = Records::Numbered(vec![0b0000u64, 0b0111, 0b1111]);
     /// let (store, _) = Store::create_loaded(&path, &Parameters::new(3), &Options::new(), loaded)?;
-    /// let near: Vec<(u32, u64)> = store.query(0b0011, 2)?.iter().map(|found| (found.distance, found.fingerprint)).collect();
-    /// assert_eq!(near, [(1, 0b0111), (2, 0b0000), (2, 0b1111)]);
+    /// let near = store.query(0b0011, 2)?.into_iter().map(|found| (found.distance, found.fingerprint));
+    /// assert!(near.eq([(1, 0b0111), (2, 0b0000), (2, 0b1111)]));
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     ///
     /// # Errors
     /// `InvalidInput` if `k` exceeds the width; `Damaged` or `Io` from reading.
     pub fn query(&self, fingerprint: F, k: u32) -> Result<Vec<Match<F>>> {
-        self.core().ask(|searcher| searcher.query(fingerprint, k))
+        self.inner().ask(|searcher| searcher.query(fingerprint, k, false))
     }
 
-    /// Some record within distance `k` of a fingerprint, the first that is found.
+    /// Some record within distance `k` of a fingerprint: the first that is found.
     ///
     /// # Errors
     /// As [`Store::query`].
     pub fn contains_near(&self, fingerprint: F, k: u32) -> Result<Option<Match<F>>> {
-        self.core().ask(|searcher| searcher.contains_near(fingerprint, k))
+        self.inner().ask(|searcher| searcher.contains_near(fingerprint, k))
     }
 
     /// The `count` records nearest to a fingerprint at any distance, in the order of [`Store::query`].
@@ -59,22 +57,22 @@ impl<F: Fingerprint> Store<F> {
     /// # Errors
     /// `Damaged` or `Io` from reading.
     pub fn nearest(&self, fingerprint: F, count: usize) -> Result<Vec<Match<F>>> {
-        self.core().ask(|searcher| searcher.nearest(fingerprint, count))
+        self.inner().ask(|searcher| searcher.first_of(fingerprint, count, &Visit::within(F::WIDTH)))
     }
 
-    /// Something to ask many queries with; one a thread. It asks for the latest state each time.
+    /// A searcher for many queries; one a thread. Each query sees the latest state.
     #[must_use]
     pub fn searcher(&self) -> Searcher<'_, F> {
-        Searcher::following(&self.core().common, &self.core().latest)
+        Searcher::following(&self.inner().context, &self.inner().latest)
     }
 
     /// All records by fingerprint, then id, as they are now.
     #[must_use]
     pub fn records(&self) -> RecordIter<F> {
-        RecordIter::new(&self.core().state())
+        RecordIter::new(&self.inner().state())
     }
 
-    /// All pairs of records within distance `k`. The store may be written to meanwhile: the pairs are those of now.
+    /// All pairs of present records within distance `k`. Later writes do not change the pairs.
     ///
     /// # Errors
     /// `InvalidInput` if `k` exceeds the width.
@@ -90,7 +88,7 @@ impl<F: Fingerprint> Store<F> {
         self.snapshot().pairs_with(&other.snapshot(), k)
     }
 
-    /// The clusters of all records at distance `k`. The store may be written to meanwhile: the records are those of now.
+    /// The clusters of all present records at distance `k`. Later writes do not change the clusters.
     ///
     /// # Errors
     /// `InvalidInput` if `k` exceeds the width.
@@ -98,28 +96,27 @@ impl<F: Fingerprint> Store<F> {
         self.snapshot().clusters(k)
     }
 
-    /// Begins with the filters in the background, or makes them now, of a store that was opened without
-    /// ([`crate::Filters::Off`]).
+    /// Makes the filters of a store that was opened without them ([`crate::Filters::Off`]), now or in the background.
     pub fn make_filters(&self, when: Filters) {
-        self.core().make_filters(when);
+        self.inner().make_filters(when);
     }
 
-    /// Returns when the filters that are made in the background are there ([`crate::Filters`]).
+    /// Waits for the filters that are made in the background ([`crate::Filters`]).
     pub fn wait_for_filters(&self) {
-        self.core().wait_for_filters();
+        self.inner().wait_for_filters();
     }
 
-    /// Bytes of memory of the filters that are there now.
+    /// Bytes of memory of the present filters.
     #[must_use]
     pub fn filter_bytes(&self) -> u64 {
-        let view = self.core().view();
+        let view = self.inner().view();
         let tables = view.segments.iter().flat_map(|segment| segment.tables());
         tables.filter_map(|table| table.filter()).map(Filter::bytes).sum()
     }
 
-    /// Which filters there are now, and which there is no memory for.
+    /// The present filters, and those for which there is no memory.
     #[must_use]
     pub fn filter_statistics(&self) -> FilterStatistics {
-        filters::statistics(&self.core().view().segments, self.core().common.filter_budget())
+        filters::statistics(&self.inner().view().segments, self.inner().context.filter_budget())
     }
 }

@@ -1,4 +1,4 @@
-//! What a snapshot can be asked.
+//! Queries, statistics, joins and clusters of a snapshot.
 
 use crate::admin::{Statistics, statistics};
 use crate::cluster::Clusters;
@@ -10,10 +10,10 @@ use crate::query::Searcher;
 use crate::version::{RecordIter, Snapshot};
 
 impl<F: Fingerprint> Snapshot<F> {
-    /// Something to ask many queries with; one a thread.
+    /// A searcher for many queries; one a thread.
     #[must_use]
     pub fn searcher(&self) -> Searcher<'static, F> {
-        Searcher::of_state(self.common(), self.state().clone())
+        Searcher::of_state(self.context(), self.state().clone())
     }
 
     /// All records by fingerprint, then id.
@@ -22,11 +22,11 @@ impl<F: Fingerprint> Snapshot<F> {
         RecordIter::new(self.state())
     }
 
-    /// Sizes and counts. Takes about a second for a million records that no segment has yet: they are looked up.
+    /// As [`crate::Store::statistics`].
     #[must_use]
     pub fn statistics(&self) -> Statistics {
-        let mut statistics = statistics::of_state(&self.common().parameters, self.state());
-        statistics.filters = filters::statistics(&self.state().view.segments, self.common().filter_budget());
+        let mut statistics = statistics::of_state(&self.context().parameters, self.state());
+        statistics.filters = filters::statistics(&self.state().view.segments, self.context().filter_budget());
         statistics
     }
 

@@ -1,4 +1,4 @@
-//! Writing to an open store: one record, one batch, one check at a time.
+//! Writes of records and batches; the records of a known fingerprint or id.
 
 use super::Store;
 use crate::db::{InsertOutcome, WriteBatch, WriteSummary, owned};
@@ -7,25 +7,21 @@ use crate::fingerprint::{Fingerprint, Id, IdRef};
 use crate::wal::Durability;
 
 impl<F: Fingerprint> Store<F> {
-    /// Adds a record; it is no error if it is there already. [`IdRef::None`] where the store has no ids, or numbers its records
-    /// itself; [`Store::insert_numbered`] tells the number.
+    /// Adds a record; adding a present one changes nothing. The id is [`IdRef::None`] if the store has no ids or
+    /// numbers its records; [`Store::insert_numbered`] returns the number.
     ///
     /// # Errors
-    /// `InvalidInput` if the id is none for this store; `ReadOnly`, `Poisoned`; `Io`.
+    /// `InvalidInput` if the id does not suit the store; `ReadOnly`, `Poisoned`; `Io`.
     pub fn insert<'a>(&self, fingerprint: F, id: impl Into<IdRef<'a>>, durability: Durability) -> Result<()> {
-        let mut batch = WriteBatch::new();
-        batch.insert(fingerprint, id);
-        self.write(&batch, durability).map(|_| ())
+        self.write_batch(durability, |batch| batch.insert(fingerprint, id)).map(drop)
     }
 
-    /// Adds a record that the store numbers; its number.
+    /// Adds a record that the store numbers, and returns the number.
     ///
     /// # Errors
     /// Those of [`Store::insert`].
     pub fn insert_numbered(&self, fingerprint: F, durability: Durability) -> Result<u64> {
-        let mut batch = WriteBatch::new();
-        batch.insert(fingerprint, IdRef::None);
-        let number = self.write(&batch, durability)?.first_number;
+        let number = self.write_batch(durability, |batch| batch.insert(fingerprint, IdRef::None))?.first_number;
         number.ok_or_else(|| Error::invalid("the store has no numbers for its records").at_path(self.path()))
     }
 
@@ -38,65 +34,63 @@ impl<F: Fingerprint> Store<F> {
         records: impl IntoIterator<Item = (F, I)>,
         durability: Durability,
     ) -> Result<()> {
-        let mut batch = WriteBatch::new();
-        records.into_iter().for_each(|(fingerprint, id)| batch.insert(fingerprint, id));
-        self.write(&batch, durability).map(|_| ())
+        let records = records.into_iter();
+        self.write_batch(durability, |batch| records.for_each(|(fingerprint, id)| batch.insert(fingerprint, id)))
+            .map(drop)
     }
 
-    /// Removes a record; whether it was there. Where there are no ids, one of those that its fingerprint counts.
+    /// Removes a record; whether it was there. Without ids, lowers the count of the fingerprint by one.
     ///
     /// # Errors
     /// Those of [`Store::insert`]; `Damaged` or `Io` from reading.
     pub fn remove<'a>(&self, fingerprint: F, id: impl Into<IdRef<'a>>, durability: Durability) -> Result<bool> {
-        let mut batch = WriteBatch::new();
-        batch.remove(fingerprint, id);
-        self.write(&batch, durability).map(|written| written.removed > 0)
+        self.write_batch(durability, |batch| batch.remove(fingerprint, id)).map(|written| written.removed > 0)
     }
 
-    /// Removes all records of a fingerprint; how many there were.
+    /// Removes all records of a fingerprint, and returns their number.
     ///
     /// # Errors
     /// Those of [`Store::remove`].
     pub fn remove_fingerprint(&self, fingerprint: F, durability: Durability) -> Result<u64> {
-        let mut batch = WriteBatch::new();
-        batch.remove_fingerprint(fingerprint);
-        self.write(&batch, durability).map(|written| written.removed)
+        self.write_batch(durability, |batch| batch.remove_fingerprint(fingerprint)).map(|written| written.removed)
     }
 
-    /// Removes all records of an id; how many there were.
+    /// Removes all records of an id, and returns their number.
     ///
     /// # Errors
     /// Those of [`Store::remove`]; `Unsupported` if the store has no id index ([`crate::Parameters::with_id_index`]).
     pub fn remove_id<'a>(&self, id: impl Into<IdRef<'a>>, durability: Durability) -> Result<u64> {
-        let mut batch = WriteBatch::new();
-        batch.remove_id(id);
-        self.write(&batch, durability).map(|written| written.removed)
+        self.write_batch(durability, |batch| batch.remove_id(id)).map(|written| written.removed)
     }
 
-    /// Gives a document another fingerprint, in one step: its records are removed and one is added. How many there were with
-    /// other fingerprints.
+    /// Gives a document another fingerprint in one step: removes its records and adds one. Returns the number of
+    /// removed records with other fingerprints.
     ///
     /// # Errors
     /// Those of [`Store::remove_id`].
     pub fn replace<'a>(&self, fingerprint: F, id: impl Into<IdRef<'a>>, durability: Durability) -> Result<u64> {
-        let mut batch = WriteBatch::new();
-        batch.replace(fingerprint, id);
-        self.write(&batch, durability).map(|written| written.removed)
+        self.write_batch(durability, |batch| batch.replace(fingerprint, id)).map(|written| written.removed)
     }
 
-    /// Does what a batch says, all of it or nothing, and returns when that is as durable as it is to be.
+    fn write_batch(&self, durability: Durability, fill: impl FnOnce(&mut WriteBatch<F>)) -> Result<WriteSummary> {
+        let mut batch = WriteBatch::new();
+        fill(&mut batch);
+        self.write(&batch, durability)
+    }
+
+    /// Makes all writes of a batch, or none, and returns once they are as durable as requested.
     ///
     /// # Errors
-    /// `InvalidInput` if the store cannot take one of the writes, or the batch has more than 256 MiB; `Unsupported` if one of
-    /// them needs an id index that the store has not; `ReadOnly`, `Poisoned`; `Damaged` or `Io` from reading; `Io` from
-    /// writing: nothing was written then, unless a sync has failed, after which the store is poisoned.
+    /// `InvalidInput` if the store cannot take one of the writes, or the batch exceeds 256 MiB; `Unsupported` if one of
+    /// them needs an id index and the store has none; `ReadOnly`, `Poisoned`; `Damaged` or `Io` from reading; `Io` from
+    /// writing: nothing was written then, unless a sync has failed, which poisons the store.
     pub fn write(&self, batch: &WriteBatch<F>, durability: Durability) -> Result<WriteSummary> {
-        self.core().write(batch, durability)
+        self.inner().write(&batch.writes, durability)
     }
 
-    /// Adds a record unless there is one within distance `k` that has another id: the crawler's operation. No other write
-    /// comes between looking and adding. Names one of those that are there, of the nearest fingerprint; that is durable at the
-    /// level asked for when it returns.
+    /// Adds a record unless there is one within distance `k` that has another id: the crawler's operation. No other
+    /// write comes between the search and the insertion. Returns one of the near records, of the nearest fingerprint,
+    /// once it is as durable as requested.
     ///
     /// ```
     /// use fpstore::{Durability, Options, Parameters, Store};
@@ -113,7 +107,7 @@ impl<F: Fingerprint> Store<F> {
     /// ```
     ///
     /// # Errors
-    /// `InvalidInput` if `k` exceeds the width, or the id is none for this store; those of [`Store::write`].
+    /// `InvalidInput` if `k` exceeds the width, or the id does not suit the store; those of [`Store::write`].
     pub fn insert_if_new<'a>(
         &self,
         fingerprint: F,
@@ -124,7 +118,7 @@ impl<F: Fingerprint> Store<F> {
         self.insert_if_new_naming(fingerprint, id, k, 1, durability)
     }
 
-    /// As [`Store::insert_if_new`], and names up to `most` of the records that are there, at least one.
+    /// As [`Store::insert_if_new`], and returns up to `most` of the near records, at least one.
     ///
     /// # Errors
     /// Those of [`Store::insert_if_new`].
@@ -136,50 +130,51 @@ impl<F: Fingerprint> Store<F> {
         most: usize,
         durability: Durability,
     ) -> Result<InsertOutcome<F>> {
-        self.core().insert_if_new(fingerprint, owned(id.into()), (k, most), durability)
+        self.inner().insert_if_new(fingerprint, owned(id.into()), (k, most), durability)
     }
 
     /// The fingerprints of an id, in ascending order.
     ///
     /// # Errors
-    /// `Unsupported` if the store has no id index ([`crate::Parameters::with_id_index`]); `Damaged` or `Io` from reading.
+    /// `Unsupported` if the store has no id index ([`crate::Parameters::with_id_index`]); `Damaged` or `Io` from
+    /// reading.
     pub fn get_id<'a>(&self, id: impl Into<IdRef<'a>>) -> Result<Vec<F>> {
-        self.core().common.check_id_index()?;
+        self.inner().context.check_id_index()?;
         let id = owned(id.into());
-        self.core().check_id(id.as_ref(), true)?;
-        id.map_or(Ok(Vec::new()), |id| self.core().ask(|searcher| searcher.now().fingerprints_of(&id)))
+        self.inner().check_id(id.as_ref(), true)?;
+        id.map_or(Ok(Vec::new()), |id| self.inner().ask(|searcher| searcher.fingerprints_of(&id)))
     }
 
-    /// The ids of a fingerprint in order; where there are none, its count.
+    /// The ids of a fingerprint in order; in a store without ids, its count.
     ///
     /// # Errors
     /// `Damaged` or `Io` from reading.
     pub fn get(&self, fingerprint: F) -> Result<Vec<Id>> {
-        self.core().ask(|searcher| searcher.now().ids_of(fingerprint))
+        self.inner().ask(|searcher| searcher.ids_of(fingerprint))
     }
 
-    /// Makes durable what was written with less.
+    /// Makes all earlier writes durable.
     ///
     /// # Errors
     /// `ReadOnly`, `Poisoned`; `Io`.
     pub fn sync(&self, durability: Durability) -> Result<()> {
-        self.core().promise_all(durability)
+        self.inner().promise_all(durability)
     }
 
-    /// Returns when nothing is left that threads in the background would do now. Where there are none
-    /// ([`crate::Maintenance`]; stores that are open for reading), that is at once.
+    /// Waits until the background threads have no work left. Returns at once without such threads
+    /// ([`crate::Maintenance`], and stores that are open for reading).
     ///
     /// # Errors
     /// `Poisoned` if they have failed.
     pub fn wait_for_maintenance(&self) -> Result<()> {
-        self.core().wait_until_idle(self.handle.background.as_ref())
+        self.inner().wait_until_idle(self.handle.background.as_ref())
     }
 
-    /// Moves everything that is in memory only to segments, durably, and returns when that is done.
+    /// Moves the content of all memtables to segments, durably.
     ///
     /// # Errors
     /// `ReadOnly`, `Poisoned`; `Io`.
     pub fn flush(&self) -> Result<()> {
-        self.core().flush()
+        self.inner().flush()
     }
 }

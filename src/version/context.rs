@@ -1,8 +1,7 @@
-//! What does not change while a store is open.
+//! The constants of an open store, and the lock of its directory.
 
 use crate::env::{Env, Held, LockFile};
 use crate::error::{Error, ErrorKind, Result};
-use crate::fingerprint::Fingerprint;
 use crate::format::parameters::Parameters;
 use crate::memtable::MemtableShape;
 use crate::options::Options;
@@ -11,10 +10,10 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 
-/// Name of the file that the writing process locks.
+/// The file that the writing process locks.
 pub(crate) const LOCK: &str = "LOCK";
 
-/// Where a store is, what was fixed when it was created, and how it was opened.
+/// The path of a store, the parameters of its creation, and the options of its opening.
 #[derive(Debug)]
 pub(crate) struct StoreContext {
     pub(crate) path: PathBuf,
@@ -26,28 +25,27 @@ pub(crate) struct StoreContext {
 }
 
 impl StoreContext {
-    pub(crate) fn new<F: Fingerprint>(path: &Path, options: &Options, parameters: &Parameters) -> Result<Arc<Self>> {
-        check_width::<F>(parameters, path)?;
+    pub(crate) fn new(path: &Path, options: &Options, parameters: &Parameters) -> Result<Arc<Self>> {
         let shape = Arc::new(MemtableShape::new(parameters, options.memtable_memory)?);
         let (path, options, parameters) = (path.to_owned(), options.clone(), parameters.clone());
         let obsolete_files = ObsoleteFiles::new(&options.env);
         Ok(Arc::new(Self { path, options, parameters, shape, obsolete_files, filter_budget: OnceLock::new() }))
     }
 
-    /// Bytes of memory that filters may take in all. It stays the same while the store is open: later the filters
-    /// themselves would count as memory that is not available.
+    /// Bytes of memory for all filters. Fixed at the first call, because later the filters themselves would count as
+    /// unavailable memory.
     pub(crate) fn filter_budget(&self) -> u64 {
         *self.filter_budget.get_or_init(|| self.options.filter_budget())
     }
 
-    /// Refuses to look for ids where there is no index of them.
+    /// Refuses look-ups by id in a store without an id index.
     pub(crate) fn check_id_index(&self) -> Result<()> {
         if self.parameters.id_index() {
             return Ok(());
         }
         Err(Error::new(ErrorKind::Unsupported, "the store has no id index")
             .at_path(&self.path)
-            .with_remedy("make one: `fpload --id-index STORE`, or `add_id_index`"))
+            .with_remedy("give it one: `add_id_index`, or fpload"))
     }
 
     pub(crate) fn env(&self) -> &Arc<dyn Env> {
@@ -55,23 +53,22 @@ impl StoreContext {
     }
 }
 
-/// The lock of a store's directory, as long as it is kept.
+/// The lock of a store's directory, until it is dropped.
 pub(crate) type Lock = Arc<dyn LockFile>;
 
-/// Takes the lock of a store's directory; the options with which nothing is changed in the directory unless it is still the
-/// one that was locked.
+/// Takes the lock of a store's directory. The returned options have an environment that changes nothing in the
+/// directory if it is no longer the locked one.
 pub(crate) fn hold(store: &Path, options: &Options) -> Result<(Lock, Options)> {
     let lock = take_lock(&*options.env, store)?;
     let held = Held::new(&options.env, store, store.join(LOCK), &lock);
     Ok((lock, options.clone().with_env(Arc::new(held))))
 }
 
-/// A path that leads to the same store whatever the current directory of the process becomes.
+/// The path, independent of the current directory of the process.
 pub(crate) fn absolute(path: &Path, options: &Options) -> Result<PathBuf> {
     options.env.absolute(path).map_err(|error| Error::io("cannot find", path, error))
 }
 
-/// Takes the lock of a store's directory.
 pub(crate) fn take_lock(env: &dyn Env, store: &Path) -> Result<Lock> {
     let path = store.join(LOCK);
     env.lock(&path).map_err(|error| match error.kind() {
@@ -86,11 +83,10 @@ pub(crate) fn take_lock(env: &dyn Env, store: &Path) -> Result<Lock> {
     })
 }
 
-/// Refuses fingerprints of another width than the store's.
-pub(crate) fn check_width<F: Fingerprint>(parameters: &Parameters, path: &Path) -> Result<()> {
-    if parameters.width() == F::WIDTH {
+pub(crate) fn check_width(parameters: &Parameters, path: &Path, width: u32) -> Result<()> {
+    if parameters.width() == width {
         return Ok(());
     }
-    let message = format!("the store is of {}-bit fingerprints, not of {}-bit ones", parameters.width(), F::WIDTH);
+    let message = format!("the store is of {}-bit fingerprints, not of {width}-bit ones", parameters.width());
     Err(Error::invalid(message).at_path(path).with_remedy("open it with the type of its width"))
 }

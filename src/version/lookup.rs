@@ -1,4 +1,4 @@
-//! The ids of fingerprints.
+//! Looks up the ids of fingerprints.
 
 use crate::error::{Error, Result};
 use crate::fingerprint::{Fingerprint, Id};
@@ -6,11 +6,9 @@ use crate::segment::{IdCursor, IdScratch, Scratch, Segment};
 use std::collections::HashMap;
 use std::sync::Arc;
 
-/// Bytes of ids that are remembered, of all fingerprints together.
 const REMEMBERED: usize = 2 << 20;
-/// Pages of ids that one fingerprint may have to be read at once.
+/// Most pages of ids of a fingerprint for [`IdLookup`].
 const PAGES: u64 = 8;
-/// Ids of a piece.
 const PIECE: usize = 1 << 14;
 
 /// Finds the ids of fingerprints in all segments of a store, and remembers some.
@@ -20,7 +18,6 @@ pub(crate) struct IdLookup<'a, F> {
     scratch: Scratch,
     ids: IdScratch,
     remembered: HashMap<F, Arc<[Id]>>,
-    /// How many bytes that is.
     bytes: usize,
 }
 
@@ -34,7 +31,7 @@ impl<'a, F: Fingerprint> IdLookup<'a, F> {
         self.segments
     }
 
-    /// The ids of a stored fingerprint, ascending, or its count; none if they are too many to be in memory.
+    /// The ids of a stored fingerprint, ascending, or its count; `None` if they are too many for memory.
     pub(crate) fn ids(&mut self, fingerprint: F) -> Result<Option<Arc<[Id]>>> {
         if let Some(ids) = self.remembered.get(&fingerprint) {
             return Ok(Some(Arc::clone(ids)));
@@ -69,7 +66,7 @@ impl<'a, F: Fingerprint> IdLookup<'a, F> {
     }
 }
 
-/// Brings the ids of several segments in order, each once; counts are added up.
+/// Sorts the ids of several segments, each once; adds counts.
 fn merge(ids: &mut Vec<Id>) {
     if ids.iter().all(|id| matches!(id, Id::Count(_))) {
         let sum = ids.iter().filter_map(Id::number).fold(0, u64::saturating_add);
@@ -79,11 +76,11 @@ fn merge(ids: &mut Vec<Id>) {
     ids.dedup();
 }
 
-/// The ids of one fingerprint, however many, in pieces.
+/// Any number of ids of one fingerprint, in pieces.
 pub(crate) struct Pieces {
-    /// Those of each segment that has the fingerprint; each begins with the next id.
+    /// For each segment with the fingerprint, the cursor behind its next id, and that id.
     cursors: Vec<(IdCursor, Option<Id>)>,
-    /// Counts are one piece.
+    /// The only piece, if the store has no ids.
     counts: Vec<Id>,
 }
 
@@ -114,7 +111,7 @@ impl Pieces {
         while piece.len() < PIECE {
             let Some(least) = self.cursors.iter().filter_map(|(_, id)| id.as_ref()).min().cloned() else { break };
             for (cursor, id) in self.cursors.iter_mut().filter(|(_, id)| id.as_ref() == Some(&least)) {
-                // Where the next fingerprint begins, this one ends.
+                // The flag marks the first id of the next fingerprint.
                 *id = match cursor.peek()? {
                     Some((false, _)) => cursor.take()?.map(|(_, id)| id),
                     _ => None,

@@ -1,10 +1,10 @@
-//! A loser tree: which of many sorted sources comes next, with a number of comparisons that grows with the logarithm of
-//! their number (Knuth, The Art of Computer Programming, volume 3, section 5.4.1).
+//! A loser tree: finds the next of n sorted sources with log2(n) comparisons (Knuth, The Art of Computer Programming,
+//! volume 3, section 5.4.1).
 
-/// The order of sources by what each yields next. The caller keeps that, and compares sources by number.
+/// The order of sources by their next items, which the caller has. Sources are compared by number.
 #[derive(Debug, Default)]
 pub(crate) struct Losers {
-    /// The source that comes first.
+    /// The first source.
     winner: usize,
     /// For each inner node of a binary tree with the sources as leaves, the source that lost the match there; the first
     /// entry is unused. Node `n` stands above nodes `2n` and `2n + 1`, and leaf `source` is node `source + len`.
@@ -12,7 +12,7 @@ pub(crate) struct Losers {
 }
 
 impl Losers {
-    /// Compares `sources` sources, at least one. `before` tells whether one comes in front of another.
+    /// Orders at least one source. `before(a, b)`: whether `a` comes before `b`.
     pub(crate) fn new(sources: usize, before: impl Fn(usize, usize) -> bool) -> Self {
         let (mut losers, mut winners) = (vec![0; sources], vec![0; sources]);
         winners.extend(0..sources);
@@ -27,17 +27,19 @@ impl Losers {
         Self { winner, losers }
     }
 
-    /// The source that comes first.
+    /// The first source.
     pub(crate) fn winner(&self) -> usize {
         self.winner
     }
 
-    /// The sources that lost to the winner. The one that comes second is among them.
+    /// The sources that lost to the winner directly, with the second source among them.
     pub(crate) fn rivals(&self) -> impl Iterator<Item = usize> {
-        self.path().filter_map(|node| self.losers.get(node).copied())
+        let first = (self.winner + self.losers.len()) / 2;
+        let path = std::iter::successors(Some(first), |node| Some(node / 2)).take_while(|&node| node > 0);
+        path.filter_map(|node| self.losers.get(node).copied())
     }
 
-    /// Compares anew after the winner has moved on.
+    /// Restores the order after the winner has moved on.
     pub(crate) fn replay(&mut self, before: impl Fn(usize, usize) -> bool) {
         let mut node = (self.winner + self.losers.len()) / 2;
         while node > 0 {
@@ -48,12 +50,6 @@ impl Losers {
             }
             node /= 2;
         }
-    }
-
-    /// The inner nodes above the winner's leaf.
-    fn path(&self) -> impl Iterator<Item = usize> + use<> {
-        let first = (self.winner + self.losers.len()) / 2;
-        std::iter::successors(Some(first), |node| Some(node / 2)).take_while(|&node| node > 0)
     }
 }
 
@@ -84,7 +80,6 @@ mod tests {
             };
             let mut tree = Losers::new(sources, |a, b| before(&queues, a, b));
             while let Some(value) = queues[tree.winner()].pop() {
-                // The winner's own next value is not among its rivals'.
                 let second = tree.rivals().filter_map(|rival| queues[rival].last()).min();
                 let others = queues.iter().enumerate().filter(|&(source, _)| source != tree.winner());
                 assert_eq!(second, others.filter_map(|(_, queue)| queue.last()).min());

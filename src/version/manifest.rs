@@ -1,7 +1,7 @@
-//! The manifest file: the one small file that makes a directory a store.
+//! The manifest file, which makes a directory a store.
 //!
-//! It is replaced whole by rename, so it is either the old one or the new one at any moment. A manifest that does not
-//! hold together is damage, never an older state. Specified in format-spec/manifest.md.
+//! A rename replaces it whole. An invalid manifest is damage, never an older state. Specified in
+//! format-spec/manifest.md.
 
 use crate::env::{Env, ReadMode, TempFile};
 use crate::error::{Error, ErrorKind, Result};
@@ -11,12 +11,10 @@ use std::io;
 use std::path::Path;
 use std::sync::Arc;
 
-/// Its name in the store's directory.
 pub(crate) const NAME: &str = "MANIFEST";
-/// Longest manifest that is read: a million segments.
+/// Bytes of a manifest of a million segments.
 const MAX_LENGTH: u64 = 64 << 20;
 
-/// The bytes of a store's manifest.
 pub(crate) fn read_bytes(env: &dyn Env, store: &Path) -> Result<Vec<u8>> {
     let path = store.join(NAME);
     let file = env.open(&path, ReadMode::Pread).map_err(|error| {
@@ -24,7 +22,7 @@ pub(crate) fn read_bytes(env: &dyn Env, store: &Path) -> Result<Vec<u8>> {
         if missing {
             Error::new(ErrorKind::NotFound, "there is no store here")
                 .at_path(store)
-                .with_remedy("check the path, or make a store with `fpload --create`")
+                .with_remedy("check the path, or create the store first")
         } else {
             Error::io("cannot open", &path, error)
         }
@@ -38,21 +36,17 @@ pub(crate) fn read_bytes(env: &dyn Env, store: &Path) -> Result<Vec<u8>> {
     Ok(bytes.to_vec())
 }
 
-/// The state that a store's manifest describes.
-///
-/// # Errors
-/// `NotFound` if there is no store, `Damaged`, `Unsupported`, `Io`.
 pub(crate) fn read(env: &dyn Env, store: &Path) -> Result<ManifestData> {
     let bytes = read_bytes(env, store)?;
     ManifestData::parse(&mut Fields::new(&bytes, 0)).map_err(|error| error.at_path(&store.join(NAME)))
 }
 
-/// Replaces the manifest, durably; never by one that would not be read.
+/// Replaces the manifest, durably. Refuses one that is invalid.
 pub(crate) fn replace(env: &Arc<dyn Env>, store: &Path, state: &ManifestData) -> Result<()> {
     prepare(env, store, state)?.place().map(|_| ())
 }
 
-/// Writes a manifest beside the one that is there. It is to be placed.
+/// Writes a manifest beside the current one. The caller places it.
 pub(crate) fn prepare(env: &Arc<dyn Env>, store: &Path, state: &ManifestData) -> Result<TempFile> {
     state.check().map_err(|error| error.at_path(&store.join(NAME)))?;
     let mut file = TempFile::create(env, store, NAME)?;

@@ -1,4 +1,4 @@
-//! What a store has already of records that are to be added or removed, so that it stays a set and counts what it does.
+//! Finds out which of sorted records a store has, so that loads and removals keep it a set.
 
 use crate::error::Result;
 use crate::extsort::{NumberedRecord, TextChunk};
@@ -8,63 +8,58 @@ use std::borrow::Cow;
 use std::cmp::Ordering;
 use std::sync::Arc;
 
-/// A segment, and whether its records are such that older ones have lost.
 #[derive(Clone, Debug)]
 pub(crate) struct RunSegment {
     pub(crate) segment: Arc<Segment>,
-    pub(crate) removed: bool,
+    pub(crate) is_tombstones: bool,
 }
 
-/// Knows the records of some segments. It is asked for records in order, and keeps no more of each segment than one block
-/// of fingerprints and one page of ids; only blocks and pages that may hold one of the records are read.
+/// Looks up sorted records in several segments. Reads only the blocks and pages that may have one of the records, and
+/// keeps one block and one page of ids of each segment.
 pub(crate) struct MembershipCursor<F> {
     /// Newest first.
     segments: Vec<Reading<F>>,
     scratch: Scratch,
-    /// The fingerprint that was asked for last.
+    /// The fingerprint of the last look-up.
     last: Option<F>,
-    /// Records that it has left, where there are no ids.
+    /// In a store without ids, the records that it has left.
     left: u64,
 }
 
-/// What was read of a segment last.
 struct Reading<F> {
     segment: Arc<Segment>,
-    removed: bool,
+    is_tombstones: bool,
     ranks: RankCursor<F>,
-    /// Stands within the ids of the fingerprint that was asked for last, if the segment has it.
+    /// Within the ids of the last fingerprint, if the segment has it.
     ids: IdCursor,
     ids_of: IdsOf,
 }
 
-/// Where the cursor stands.
+/// The position of the cursor in the ids of a fingerprint.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum IdsOf {
-    /// Nowhere, or behind the fingerprint's ids.
+    /// Unknown, or after the last id.
     Nothing,
-    /// In front of the first id.
+    /// Before the first id.
     Begin,
-    /// Behind an id.
+    /// After an id.
     Within,
 }
 
 impl<F: Fingerprint> MembershipCursor<F> {
-    /// Of these segments, newest first.
-    pub(crate) fn new(layers: impl Iterator<Item = RunSegment>) -> Self {
-        let reading = |RunSegment { segment, removed }: RunSegment| Reading {
+    /// `segments` are newest first.
+    pub(crate) fn new(segments: impl Iterator<Item = RunSegment>) -> Self {
+        let reading = |RunSegment { segment, is_tombstones }: RunSegment| Reading {
             ids: IdCursor::new(Arc::clone(&segment)),
             segment,
-            removed,
+            is_tombstones,
             ranks: RankCursor::default(),
             ids_of: IdsOf::Nothing,
         };
-        Self { segments: layers.map(reading).collect(), scratch: Scratch::default(), last: None, left: 0 }
+        Self { segments: segments.map(reading).collect(), scratch: Scratch::default(), last: None, left: 0 }
     }
 
-    /// What of a batch is not there. Batches come in order. Records without ids are new by definition.
-    ///
-    /// # Errors
-    /// `Damaged` or `Io` from reading the segments.
+    /// The records of a batch that the segments do not have. Batches come in order. Records without ids are always new.
     pub(crate) fn missing<'b>(&mut self, batch: RecordChunk<'b, F>) -> Result<RecordChunk<'b, F>> {
         if self.segments.is_empty() || matches!(batch, RecordChunk::Unnumbered(_) | RecordChunk::Counts(_)) {
             return Ok(batch);
@@ -72,24 +67,17 @@ impl<F: Fingerprint> MembershipCursor<F> {
         self.those(batch, false)
     }
 
-    /// What of a batch is there, of records without ids as many as are. Batches come in order, and records without ids once for
-    /// each that is asked for.
-    ///
-    /// # Errors
-    /// As [`MembershipCursor::missing`].
+    /// The records of a batch that the segments have. Batches come in order. Records without ids come once for each
+    /// wanted one; the result has as many as exist.
     pub(crate) fn present<'b>(&mut self, batch: RecordChunk<'b, F>) -> Result<RecordChunk<'b, F>> {
         self.those(batch, true)
     }
 
-    /// Whether a record is there. Records are asked for in order; not for counts.
-    ///
-    /// # Errors
-    /// As [`MembershipCursor::missing`].
+    /// Whether the segments have a record. Records come in order; not for counts.
     pub(crate) fn is_there(&mut self, record: &Record<F>) -> Result<bool> {
         self.has(record.fingerprint, |id| id.cmp(&record.id))
     }
 
-    /// Those records of a batch that are there, or those that are not.
     fn those<'b>(&mut self, batch: RecordChunk<'b, F>, present: bool) -> Result<RecordChunk<'b, F>> {
         Ok(match batch {
             RecordChunk::Numbers(entries) => {
@@ -127,8 +115,7 @@ impl<F: Fingerprint> MembershipCursor<F> {
         })
     }
 
-    /// How many of `wanted` records of a fingerprint without ids can be taken away: as many as there are. What is taken by one
-    /// batch is not there for the next.
+    /// Takes up to `wanted` records of a fingerprint without ids. Returns how many there were.
     fn taken(&mut self, fingerprint: F, wanted: u64) -> Result<u64> {
         let again = self.last == Some(fingerprint);
         if !again {
@@ -140,7 +127,6 @@ impl<F: Fingerprint> MembershipCursor<F> {
         Ok(taken)
     }
 
-    /// How many records the fingerprint has that was looked for last.
     fn count(&mut self) -> Result<u64> {
         let (mut more, mut less) = (0u64, 0u64);
         for reading in &mut self.segments {
@@ -148,7 +134,7 @@ impl<F: Fingerprint> MembershipCursor<F> {
                 continue;
             }
             let count = reading.ids.peek()?.and_then(|(_, id)| id.number()).unwrap_or(0);
-            let sum = if reading.removed { &mut less } else { &mut more };
+            let sum = if reading.is_tombstones { &mut less } else { &mut more };
             *sum = sum.saturating_add(count);
         }
         Ok(more.saturating_sub(less))
@@ -163,13 +149,12 @@ impl<F: Fingerprint> MembershipCursor<F> {
         Ok(())
     }
 
-    /// Whether a record is there: this fingerprint with the id that `order` says is the one. The newest segment that knows
-    /// it is believed.
+    /// Whether the newest segment with this fingerprint and the id that `order` finds equal has it as a record.
     fn has(&mut self, fingerprint: F, order: impl Fn(&Id) -> Ordering) -> Result<bool> {
         self.find(fingerprint)?;
         for reading in &mut self.segments {
             if reading.has(&order)? {
-                return Ok(!reading.removed);
+                return Ok(!reading.is_tombstones);
             }
         }
         Ok(false)
@@ -177,7 +162,6 @@ impl<F: Fingerprint> MembershipCursor<F> {
 }
 
 impl<F: Fingerprint> Reading<F> {
-    /// Moves to the ids of a fingerprint, if the segment has it.
     fn find(&mut self, fingerprint: F, scratch: &mut Scratch) -> Result<()> {
         self.ids_of = IdsOf::Nothing;
         let table = self.segment.first_table()?;
@@ -188,7 +172,7 @@ impl<F: Fingerprint> Reading<F> {
         Ok(())
     }
 
-    /// Whether the ids from here on have the one that `order` says is it; they ascend, as do the ids asked for.
+    /// Whether the next ids have the one that `order` finds equal. Wanted ids ascend too.
     fn has(&mut self, order: impl Fn(&Id) -> Ordering) -> Result<bool> {
         while self.ids_of != IdsOf::Nothing {
             match self.ids.peek()? {

@@ -1,4 +1,4 @@
-//! Look-ups in segments, against brute force and with their reads counted.
+//! Look-ups in segments: compared with brute force, and their reads counted.
 
 use crate::env::{Env, Memory, ReadFile, ReadMode};
 use crate::error::ErrorKind;
@@ -20,7 +20,6 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
-/// A file that is read piece by piece, and how often.
 #[derive(Debug)]
 struct Counted {
     inner: Box<dyn ReadFile>,
@@ -42,7 +41,6 @@ impl ReadFile for Counted {
     }
 }
 
-/// A segment in memory.
 struct Fixture {
     env: Arc<Memory>,
     path: PathBuf,
@@ -77,7 +75,7 @@ impl Fixture {
         Segment::open(&*self.env, &self.path, ReadMode::Mmap).unwrap()
     }
 
-    /// The segment, and the number of reads of its file, which come anew for every page.
+    /// The segment, and the number of reads of its file, one a page.
     fn counted(&self) -> (Segment, Arc<AtomicU64>) {
         let reads = Arc::new(AtomicU64::new(0));
         let inner = self.env.open(&self.path, ReadMode::Pread).unwrap();
@@ -87,14 +85,13 @@ impl Fixture {
     }
 }
 
-/// Number of reads that something takes.
+/// The number of reads of `action`, and its result.
 fn reads_of<T>(reads: &AtomicU64, action: impl FnOnce() -> T) -> (u64, T) {
     let before = reads.load(Ordering::Relaxed);
     let result = action();
     (reads.load(Ordering::Relaxed) - before, result)
 }
 
-/// Whether a segment has a record: its fingerprint, and with that its id.
 fn has_record<F: Fingerprint>(segment: &Segment, fingerprint: F, id: &Id) -> crate::error::Result<bool> {
     match segment.rank_of(fingerprint, &mut Scratch::default())? {
         Some(rank) => segment.ids().has(rank, id, &mut IdScratch::default()),
@@ -118,7 +115,6 @@ fn first_ids<F: Fingerprint>(segment: &Segment, fingerprint: F, most: usize) -> 
     ids
 }
 
-/// Evenly spread numbers (splitmix64).
 fn spread(number: u64) -> u64 {
     let z = number.wrapping_mul(0x9e37_79b9_7f4a_7c15);
     let z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
@@ -136,7 +132,7 @@ fn text(number: u64) -> String {
     format!("https://example.org/{:08x}/{number:016x}", spread(number) >> 32 & 7)
 }
 
-/// Everything that a segment says of records is what a set says: of those in it, and of neighbours and others.
+/// A segment answers like a set, for its records, their neighbours and others.
 fn agrees<F: Fingerprint>(counts: &[usize], step: u64) {
     let mut numbers: BTreeSet<(F, u64)> = BTreeSet::new();
     for (number, &count) in (1u64..).zip(counts) {
@@ -260,7 +256,7 @@ fn ids_that_do_not_ascend_are_damage_and_end_every_search() {
 }
 
 #[test]
-fn damaged_pages_give_an_error_with_their_place_or_do_not_matter() {
+fn damaged_pages_give_an_error_with_their_place_or_are_not_read() {
     let records: Vec<_> = (0..6000).map(|id| (7u128, id << 40)).collect();
     let texts: Vec<_> = (0..1500).map(|id| (7u128, format!("{id:06}"))).collect();
     for (kind, fixture) in [Fixture::numbers(&records), Fixture::texts(&texts)].into_iter().enumerate() {
@@ -291,7 +287,7 @@ fn damaged_pages_give_an_error_with_their_place_or_do_not_matter() {
     }
 }
 
-/// Fingerprints with these leading words, and behind them evenly spread ones, in order.
+/// Sorted fingerprints with `leading` equal words; the other words are evenly spread.
 fn alike<F: Fingerprint>(count: u64, leading: usize) -> Vec<F> {
     let of = |number: u64| {
         F::from_words(|word| if word < leading { 0xabcd << 48 } else { spread(number * 4 + word as u64) })
@@ -305,7 +301,7 @@ fn numbered<F: Fingerprint>(all: &[F]) -> Vec<(F, u64)> {
     all.iter().copied().zip(1..).collect()
 }
 
-/// Ranks by every way of asking, against brute force, whatever comes in front of and behind those that begin alike.
+/// Ranks by every kind of look-up, compared with brute force.
 fn ranks_agree<F: Fingerprint>(leading: usize) {
     let mut all = alike::<F>(3000, leading);
     let neighbour = |fingerprint: F, bit: u32| fingerprint.flipped(bit);
@@ -331,8 +327,8 @@ fn ranks_agree<F: Fingerprint>(leading: usize) {
     for fingerprint in &asked {
         assert_eq!(ordered.of(*fingerprint).unwrap(), expected(fingerprint));
     }
-    let layer = RunSegment { segment: Arc::new(segment), removed: false };
-    let mut present = MembershipCursor::new(std::iter::once(layer));
+    let source = RunSegment { segment: Arc::new(segment), is_tombstones: false };
+    let mut present = MembershipCursor::new(std::iter::once(source));
     asked.dedup();
     let batch: Vec<NumberedRecord<F>> = asked
         .iter()
@@ -379,7 +375,7 @@ fn reads_of_rows_that_begin_alike_grow_with_the_logarithm_of_their_pages() {
         let (small, large) = (reads_of_rows::<F>(10_000, leading), reads_of_rows::<F>(80_000, leading));
         for (most, in_order, pages) in [small, large] {
             assert!(most <= u64::from(pages.ilog2()) + 2, "{most} reads of {pages} pages");
-            // Each is decoded once, and found by one row; but the first.
+            // Each page is decoded once, and found by one row; but the first.
             let of_first = u64::from(pages.ilog2()) + 2;
             assert!(in_order <= 2 * pages + of_first, "{in_order} reads of {pages} pages");
         }
@@ -413,11 +409,11 @@ fn a_filter_spares_most_fingerprints_that_are_not_there_a_read() {
 }
 
 #[test]
-fn the_id_index_is_made_at_a_pace() {
+fn the_rate_limiter_ends_the_id_index() {
     let records: Vec<_> = (0..1000).map(|id| (id / 3, id)).collect();
     let fixture = Fixture::numbers::<u64>(&records);
     let segment = Arc::new(fixture.open());
-    let limiter = RateLimiter::new(0);
+    let limiter = RateLimiter::default();
     let entries = |limiter: Option<&RateLimiter>| {
         let entries = IdIndexEntries::<u64>::of(&segment, &fixture.workspace, limiter)?;
         entries.pairs(&fixture.workspace).collect::<crate::error::Result<Vec<_>>>().map(|pairs| pairs.concat())

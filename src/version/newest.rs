@@ -1,43 +1,36 @@
-//! Records of several sources in one order.
+//! Merges the entries of several sources.
 
 use crate::error::{Error, Result};
 use crate::fingerprint::{Entry, Fingerprint, Id, Record};
-use crate::segment::{Segment, SegmentRecords};
+use crate::segment::SegmentRecords;
 use crate::version::loser_tree::Losers;
 use std::fmt;
-use std::sync::Arc;
 
-/// What several sources say of every record, by fingerprint, then id, each once. Ends after the first error.
+/// The newest entry of every record of several sources, by fingerprint, then id. Ends after the first error.
 ///
-/// Of the same record the newest source is believed. Where there are no ids, counts are added up: what is left is that
-/// there are more records of a fingerprint, or less. A record costs as many comparisons as the logarithm of the number of
-/// sources.
+/// In a store without ids, an entry has the sum of all counts of its fingerprint. An entry takes log2(sources)
+/// comparisons.
 pub(crate) struct NewestEntries<F: Fingerprint> {
     /// Newest first.
     sources: Vec<EntrySource<F>>,
-    /// The order of the sources by their next entries; none before the first record, and after another source was added.
+    /// The order of the sources by their next entries; `None` after a source was added.
     order: Option<Losers>,
-    /// The error of the newest source that has one, to be returned next.
+    /// The next error, of the newest failed source.
     failed: Option<(usize, Error)>,
 }
 
-/// The last word on a record.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct NewestEntry<F: Fingerprint> {
     pub(crate) entry: Entry<F>,
-    /// Whether the record is among those of some segment, and its fingerprint in all of that one's tables.
+    /// Whether the records of some segment have this record, so that its tables have the fingerprint.
     pub(crate) stored: bool,
 }
 
-/// Mentions in order.
-type Mentions<F> = Box<dyn Iterator<Item = Result<Entry<F>>> + Send>;
-
 struct EntrySource<F: Fingerprint> {
-    /// The next entry; none before the first one was read, and behind the last.
+    /// The next entry; `None` before the first was read, and at the end.
     next: Option<Entry<F>>,
-    /// Those behind it.
-    entries: Mentions<F>,
-    /// Whether it is the records of a segment.
+    entries: Box<dyn Iterator<Item = Result<Entry<F>>> + Send>,
+    /// Whether the entries are the records of a segment.
     stored: bool,
 }
 
@@ -60,37 +53,31 @@ impl<F: Fingerprint> fmt::Debug for NewestEntries<F> {
 }
 
 impl<F: Fingerprint> NewestEntries<F> {
-    /// Adds the records of a segment, or those that it removes, as what is older than all sources so far.
-    pub(crate) fn add_segment(&mut self, segment: &Arc<Segment>, removed: bool) {
-        self.add_records(SegmentRecords::new(Arc::clone(segment)), removed);
+    /// Adds records or tombstones of a segment as the oldest source.
+    pub(crate) fn add_records(&mut self, records: SegmentRecords<F>, is_tombstone: bool) {
+        let entries = records.map(move |record| record.map(|record| Entry { record, is_tombstone }));
+        self.add(entries, !is_tombstone);
     }
 
-    /// The same with records of a segment that do not begin with its first one.
-    pub(crate) fn add_records(&mut self, records: SegmentRecords<F>, removed: bool) {
-        let entries = records.map(move |record| record.map(|record| Entry { record, is_tombstone: removed }));
-        self.add(entries, !removed);
-    }
-
-    /// Adds entries in order, each record once, as what is older than all sources so far.
+    /// Adds sorted entries, each record once, as the oldest source.
     pub(crate) fn add_entries(&mut self, entries: Vec<Entry<F>>) {
         self.add(entries.into_iter().map(Ok), false);
     }
 
-    /// Those records alone that are there.
+    /// The records whose newest entry is no tombstone.
     pub(crate) fn live(self) -> impl Iterator<Item = Result<Record<F>>> {
-        self.filter_map(|word| match word {
-            Ok(word) if word.entry.is_tombstone => None,
-            word => Some(word.map(|word| word.entry.record)),
+        self.filter_map(|newest| match newest {
+            Ok(newest) if newest.entry.is_tombstone => None,
+            newest => Some(newest.map(|newest| newest.entry.record)),
         })
     }
 
-    /// Adds entries as those of a segment's records, or not.
-    pub(crate) fn add(&mut self, entries: impl Iterator<Item = Result<Entry<F>>> + Send + 'static, stored: bool) {
+    pub(super) fn add(&mut self, entries: impl Iterator<Item = Result<Entry<F>>> + Send + 'static, stored: bool) {
         self.sources.push(EntrySource { next: None, entries: Box::new(entries), stored });
         self.order = None;
     }
 
-    /// Reads the next entry of every source that has none yet, and puts the sources in order.
+    /// Reads the first entry of every new source, and orders the sources.
     fn begin(&mut self) {
         for number in 0..self.sources.len() {
             if self.sources.get(number).is_some_and(|source| source.next.is_none()) {
@@ -100,7 +87,7 @@ impl<F: Fingerprint> NewestEntries<F> {
         self.order = Some(Losers::new(self.sources.len(), |a, b| is_before(&self.sources, a, b)));
     }
 
-    /// Takes the next entry of a source and reads the one behind it.
+    /// Takes the next entry of a source and reads the one after it.
     fn read(&mut self, number: usize) -> Option<Entry<F>> {
         let source = self.sources.get_mut(number)?;
         match source.entries.next().transpose() {
@@ -114,13 +101,13 @@ impl<F: Fingerprint> NewestEntries<F> {
         }
     }
 
-    /// The number of the source with the least next record, the newest of those; none behind the last.
+    /// The newest source with the least next record; `None` at the end.
     fn least(&self) -> Option<usize> {
         let number = self.order.as_ref()?.winner();
         self.sources.get(number)?.next.is_some().then_some(number)
     }
 
-    /// Takes the entry of the source that [`NewestEntries::least`] tells, and whether that one is stored.
+    /// Takes the next entry of [`NewestEntries::least`], and whether that source is stored.
     fn take(&mut self) -> Option<(Entry<F>, bool)> {
         let number = self.least()?;
         let entry = self.read(number)?;
@@ -131,7 +118,7 @@ impl<F: Fingerprint> NewestEntries<F> {
         Some((entry, sources.get(number)?.stored))
     }
 
-    /// Adds what all sources count of a fingerprint to what one has said; nothing, if that leaves none.
+    /// Adds the counts of a fingerprint in all sources; `None` if the sum is 0 and no table has it.
     fn summed(&mut self, first: &Entry<F>, mut stored: bool) -> Option<NewestEntry<F>> {
         let fingerprint = first.record.fingerprint;
         let (mut more, mut less) = (0u64, 0u64);
@@ -145,7 +132,7 @@ impl<F: Fingerprint> NewestEntries<F> {
             add(&entry);
             stored |= also;
         }
-        // What nothing is left of is still a last word: its fingerprint goes.
+        // With a sum of 0, the fingerprint has to leave the tables.
         if more == less && !stored {
             return None;
         }
@@ -153,14 +140,13 @@ impl<F: Fingerprint> NewestEntries<F> {
         Some(NewestEntry { entry: Entry { record, is_tombstone: less >= more }, stored })
     }
 
-    /// The least next record.
     fn next_record(&self) -> Option<&Record<F>> {
         self.sources.get(self.least()?)?.record()
     }
 }
 
-/// Whether a source comes in front of another: with a lesser record, or as the newer one with the same. Sources at their
-/// end come last.
+/// Whether source `a` comes before source `b`: by their next records, then by age, newest first. Sources at their end
+/// come last.
 fn is_before<F: Fingerprint>(sources: &[EntrySource<F>], a: usize, b: usize) -> bool {
     let record = |number: usize| sources.get(number).and_then(EntrySource::record);
     match (record(a), record(b)) {
@@ -186,10 +172,10 @@ impl<F: Fingerprint> Iterator for NewestEntries<F> {
             if matches!(entry.record.id, Id::Count(_)) {
                 match self.summed(&entry, stored) {
                     None => continue,
-                    Some(word) => return Some(Ok(word)),
+                    Some(newest) => return Some(Ok(newest)),
                 }
             }
-            // What older sources say of it does not count any more.
+            // Older entries of the record are superseded.
             while let Some(older) = self.least().filter(|&older| older > last)
                 && self.next_record() == Some(&entry.record)
             {

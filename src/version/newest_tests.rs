@@ -1,4 +1,4 @@
-//! Merging of many sources, compared with a plain model.
+//! Merges of many sources, compared with a model.
 
 use crate::error::{Error, Result};
 use crate::fingerprint::{Entry, Id, Record};
@@ -9,7 +9,7 @@ use std::time::Instant;
 
 type Source = Vec<Entry<u64>>;
 
-/// Mentions of few records, so that sources share many; in order, each record once.
+/// Sorted entries of few records, so that sources share many.
 fn source(counts: bool) -> impl Strategy<Value = Source> {
     let entry = (0u64..12, 0u64..3, 1u64..4, any::<bool>());
     prop::collection::vec(entry, 0..12).prop_map(move |entries| {
@@ -31,8 +31,8 @@ fn merge(sources: &[Source]) -> NewestEntries<u64> {
     merge
 }
 
-/// The last words, with whether a source whose number is odd entries the record: such sources pass for stored ones.
-fn words(sources: &[Source], fail: Option<(usize, usize)>) -> Vec<Result<(Entry<u64>, bool)>> {
+/// The newest entries, with whether they are stored: sources with odd numbers are.
+fn newest(sources: &[Source], fail: Option<(usize, usize)>) -> Vec<Result<(Entry<u64>, bool)>> {
     let mut merge = NewestEntries::default();
     for (number, source) in sources.iter().enumerate() {
         let mut entries: Vec<Result<Entry<u64>>> = source.iter().cloned().map(Ok).collect();
@@ -41,10 +41,10 @@ fn words(sources: &[Source], fail: Option<(usize, usize)>) -> Vec<Result<(Entry<
         }
         merge.add(entries.into_iter(), number % 2 == 1);
     }
-    merge.map(|word| word.map(|word| (word.entry, word.stored))).collect()
+    merge.map(|newest| newest.map(|newest| (newest.entry, newest.stored))).collect()
 }
 
-/// What the words on numbered records have to be.
+/// The expected newest entries of numbered records.
 fn numbered(sources: &[Source]) -> Vec<(Entry<u64>, bool)> {
     let mut model: BTreeMap<Record<u64>, (bool, bool)> = BTreeMap::new();
     for (number, entry) in sources.iter().enumerate().flat_map(|(n, source)| source.iter().map(move |m| (n, m))) {
@@ -53,7 +53,7 @@ fn numbered(sources: &[Source]) -> Vec<(Entry<u64>, bool)> {
     model.into_iter().map(|(record, (removed, stored))| (Entry { record, is_tombstone: removed }, stored)).collect()
 }
 
-/// What the words on counted fingerprints have to be.
+/// The expected newest entries of counted fingerprints.
 fn counted(sources: &[Source]) -> Vec<(Entry<u64>, bool)> {
     let mut model: BTreeMap<u64, (i64, bool)> = BTreeMap::new();
     for (number, entry) in sources.iter().enumerate().flat_map(|(n, source)| source.iter().map(move |m| (n, m))) {
@@ -62,31 +62,31 @@ fn counted(sources: &[Source]) -> Vec<(Entry<u64>, bool)> {
         *sum += if entry.is_tombstone { -count } else { count };
         *stored |= number % 2 == 1;
     }
-    let words = model.into_iter().filter(|&(_, (sum, stored))| sum != 0 || stored);
-    let word = |(fingerprint, (sum, stored)): (u64, (i64, bool))| {
+    let entries = model.into_iter().filter(|&(_, (sum, stored))| sum != 0 || stored);
+    let entry = |(fingerprint, (sum, stored)): (u64, (i64, bool))| {
         let record = Record { fingerprint, id: Id::Count(sum.unsigned_abs()) };
         (Entry { record, is_tombstone: sum <= 0 }, stored)
     };
-    words.map(word).collect()
+    entries.map(entry).collect()
 }
 
 proptest! {
     #[test]
-    fn the_last_words_are_those_of_a_plain_model(
+    fn the_newest_entries_are_those_of_a_model(
         sources in prop::collection::vec(source(false), 0..40), counts in prop::collection::vec(source(true), 0..40),
     ) {
-        let whole = |words: Vec<Result<_>>| words.into_iter().map(Result::unwrap).collect::<Vec<_>>();
-        prop_assert_eq!(whole(words(&sources, None)), numbered(&sources));
-        prop_assert_eq!(whole(words(&counts, None)), counted(&counts));
+        let whole = |entries: Vec<Result<_>>| entries.into_iter().map(Result::unwrap).collect::<Vec<_>>();
+        prop_assert_eq!(whole(newest(&sources, None)), numbered(&sources));
+        prop_assert_eq!(whole(newest(&counts, None)), counted(&counts));
     }
 
-    /// Up to an error the words are the same, and complete; behind it there are none.
+    /// The entries before an error are complete; after it there are none.
     #[test]
-    fn an_error_ends_the_words(
+    fn an_error_ends_the_merge(
         sources in prop::collection::vec(source(false), 1..20), failing in any::<prop::sample::Index>(), at in 0usize..12,
     ) {
         let failing = failing.index(sources.len());
-        let mut found = words(&sources, Some((failing, at)));
+        let mut found = newest(&sources, Some((failing, at)));
         let error = found.pop().unwrap().unwrap_err();
         prop_assert_eq!(error.message(), format!("source {}", failing));
         let mut cut = sources.clone();
@@ -105,7 +105,7 @@ fn sources_may_come_while_others_are_read() {
     let mut merge = merge(&[one(1), one(3)]);
     assert_eq!(merge.next().unwrap().unwrap().entry.record.fingerprint, 1);
     merge.add_entries(one(2));
-    let rest: Vec<u64> = merge.map(|word| word.unwrap().entry.record.fingerprint).collect();
+    let rest: Vec<u64> = merge.map(|newest| newest.unwrap().entry.record.fingerprint).collect();
     assert_eq!(rest, [2, 3]);
 }
 
@@ -127,11 +127,11 @@ fn growth() {
         let times = (0..3).map(|_| {
             let merge = merge(&sources);
             let start = Instant::now();
-            let words = merge.inspect(|word| assert!(word.is_ok())).count();
-            (start.elapsed().as_secs_f64() * 1e9 / words as f64, words)
+            let entries = merge.inspect(|newest| assert!(newest.is_ok())).count();
+            (start.elapsed().as_secs_f64() * 1e9 / entries as f64, entries)
         });
-        let (least, words) = times.min_by(|a, b| a.0.total_cmp(&b.0)).unwrap();
-        assert_eq!(words, records / sources.len() * sources.len());
-        println!("{:5} sources: {words} records, {least:7.0} ns each", sources.len());
+        let (least, entries) = times.min_by(|a, b| a.0.total_cmp(&b.0)).unwrap();
+        assert_eq!(entries, records / sources.len() * sources.len());
+        println!("{:5} sources: {entries} records, {least:7.0} ns each", sources.len());
     }
 }

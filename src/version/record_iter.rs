@@ -1,4 +1,4 @@
-//! All records of a store in order.
+//! Iterates over the records of a store.
 
 use crate::error::Result;
 use crate::fingerprint::{Fingerprint, Record};
@@ -9,8 +9,8 @@ use crate::version::super_version::ReadView;
 use std::fmt;
 use std::sync::Arc;
 
-/// Iterates over the records of a store by fingerprint, then id, equal ones once. Where there are no ids, each
-/// fingerprint comes once, with its count. Ends after the first error.
+/// Iterates over the records of a store by fingerprint, then id. In a store without ids, each fingerprint comes once,
+/// with its count. Ends after the first error.
 pub struct RecordIter<F: Fingerprint = u64> {
     records: Box<dyn Iterator<Item = Result<Record<F>>> + Send>,
     share: Share,
@@ -23,12 +23,11 @@ impl<F: Fingerprint> fmt::Debug for RecordIter<F> {
 }
 
 impl<F: Fingerprint> RecordIter<F> {
-    /// Those of a state.
-    pub(crate) fn new(state: &ReadView<F>) -> Self {
+    pub(crate) fn new(state: &ReadView) -> Self {
         Self { records: Box::new(state.merge().live()), share: Share::ALL }
     }
 
-    /// The records of segments, none of which hides any of another, in a share.
+    /// The records of a share of segments without tombstones.
     pub(crate) fn of_share(segments: &[Arc<Segment>], share: Share) -> Result<Self> {
         let mut merge = NewestEntries::default();
         for segment in segments {

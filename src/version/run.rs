@@ -1,4 +1,4 @@
-//! A run: what came of the writes of some sequence numbers, open for reading.
+//! A run: the open segments with the writes of a range of sequence numbers.
 
 use crate::error::{Error, ErrorKind, Result};
 use crate::fingerprint::IdKind;
@@ -12,19 +12,18 @@ use crate::version::membership::RunSegment;
 use std::path::Path;
 use std::sync::{Arc, OnceLock};
 
-/// The segments of a run.
 #[derive(Debug)]
 pub(crate) struct Run {
     pub(crate) entry: RunEntry,
-    /// Records of older runs that are hidden.
+    /// Records of older runs that this run hides.
     pub(crate) tombstones: Option<Arc<Segment>>,
     pub(crate) records: Option<Arc<Segment>>,
     pub(crate) id_index: Option<Arc<Segment>>,
-    /// Its net number of records, once it was counted because the entry does not know it.
+    /// The net number of records, once it was counted, if `entry` does not have it.
     pub(crate) counted: OnceLock<i64>,
 }
 
-/// The parameters of a segment of tombstones: only its first table is ever asked, for records that are known.
+/// The parameters of a segment of tombstones. Only look-ups of known records read it, in its first table.
 pub(crate) fn of_tombstones(parameters: &Parameters) -> Parameters {
     parameters.clone().with_design(Design::Tables { parts: 1 }).with_max_distance(0).with_id_index(false)
 }
@@ -35,10 +34,7 @@ pub(crate) fn of_id_index(parameters: &Parameters) -> Parameters {
 }
 
 impl Run {
-    /// Opens the segments of an entry and makes sure that they are those that it means.
-    ///
-    /// # Errors
-    /// `Damaged`, `Unsupported`, `Io`.
+    /// Opens the segments of an entry and checks that the entry means them.
     pub(crate) fn open(store: &Path, options: &Options, parameters: &Parameters, entry: &RunEntry) -> Result<Self> {
         let open = |segment: &Option<SegmentEntry>, parameters: &Parameters| {
             segment.map(|segment| open_segment(store, options, parameters, &segment).map(Arc::new)).transpose()
@@ -52,7 +48,6 @@ impl Run {
         })
     }
 
-    /// The same run, with its net number of records.
     pub(crate) fn with_net(&self, net: i64) -> Self {
         Self {
             entry: RunEntry { net: Some(net), ..self.entry },
@@ -63,29 +58,25 @@ impl Run {
         }
     }
 
-    /// All its segments.
     pub(crate) fn segments(&self) -> impl Iterator<Item = &Arc<Segment>> {
         [&self.tombstones, &self.records, &self.id_index].into_iter().flatten()
     }
 
-    /// What it says of records, newest first.
-    pub(crate) fn layers(&self) -> impl Iterator<Item = RunSegment> + use<> {
-        let layer = |segment: &Option<Arc<Segment>>, removed| {
-            segment.as_ref().map(|segment| RunSegment { segment: Arc::clone(segment), removed })
-        };
-        [layer(&self.records, false), layer(&self.tombstones, true)].into_iter().flatten()
-    }
-
-    /// Has its files removed as soon as the last reader lets go of them.
+    /// Removes the files when the last reader has dropped the segments.
     pub(crate) fn mark_obsolete(&self, obsolete_files: &Arc<ObsoleteFiles>) {
         self.segments().for_each(|segment| segment.mark_obsolete(obsolete_files));
     }
 }
 
-/// The manifest of a store, and its runs. Runs that are open already are taken from `known`.
-///
-/// # Errors
-/// `NotFound`, `Damaged`, `Unsupported`, `Io`.
+/// The segments with the records and the tombstones of runs, newest first.
+pub(crate) fn run_segments(runs: &[Arc<Run>]) -> impl Iterator<Item = RunSegment> {
+    let open = |segment: &Option<Arc<Segment>>, is_tombstones| {
+        segment.as_ref().map(|segment| RunSegment { segment: Arc::clone(segment), is_tombstones })
+    };
+    runs.iter().rev().flat_map(move |run| [open(&run.records, false), open(&run.tombstones, true)]).flatten()
+}
+
+/// The manifest and the runs of a store. Open runs are taken from `known`.
 pub(crate) fn open_runs(path: &Path, options: &Options, known: &[Arc<Run>]) -> Result<(ManifestData, Vec<Arc<Run>>)> {
     loop {
         let manifest = manifest::read(&*options.env, path)?;
@@ -102,10 +93,7 @@ pub(crate) fn open_runs(path: &Path, options: &Options, known: &[Arc<Run>]) -> R
     }
 }
 
-/// Opens a segment and makes sure that it is the one the manifest means.
-///
-/// # Errors
-/// `Damaged`, `Unsupported`, `Io`.
+/// Opens a segment and checks that it is the one that the manifest names.
 pub(crate) fn open_segment(
     store: &Path,
     options: &Options,
@@ -126,20 +114,20 @@ pub(crate) fn open_segment(
     Ok(segment)
 }
 
-/// What a segment is for.
+/// The role of a segment in its run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum SegmentRole {
     /// Records.
     Records,
-    /// Records of older runs that are hidden.
+    /// Records of older runs that the run hides.
     Tombstones,
-    /// Where the ids of the run's records are.
+    /// The positions of the ids of the run's records.
     IdIndex,
 }
 
 impl SegmentRole {
-    /// In a word or two.
+    /// The name of the role.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {

@@ -1,4 +1,4 @@
-//! Ranges of fingerprints, so that threads can take some each.
+//! Ranges of fingerprints, to divide work among threads.
 
 use crate::error::Result;
 use crate::fingerprint::Fingerprint;
@@ -6,7 +6,7 @@ use crate::segment::{BlockIndex, Segment, fingerprints_of};
 use std::ops::Range;
 use std::sync::Arc;
 
-/// Fingerprints whose first 64 bits are not less than `from`, and less than `to` if there is such a bound.
+/// The fingerprints whose first 64 bits are at least `from` and less than `to`, if there is an upper bound.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Share {
     pub(crate) from: u64,
@@ -14,21 +14,18 @@ pub(crate) struct Share {
 }
 
 impl Share {
-    /// All fingerprints.
     pub(crate) const ALL: Self = Self { from: 0, to: None };
 
-    /// Those whose first 64 bits are in a range.
     pub(crate) fn new(from: u64, to: Option<u64>) -> Self {
         Self { from, to }
     }
 
-    /// Cuts all fingerprints into shares of about `size`.
     pub(crate) fn of_size(segments: &[Arc<Segment>], size: u64) -> Result<Vec<Self>> {
         Self::cut(segments, usize::try_from(fingerprints_of(segments) / size).unwrap_or(0) + 1)
     }
 
-    /// Cuts all fingerprints into about so many shares, each of which has about as many of them; fewer where many fingerprints
-    /// begin with the same 64 bits.
+    /// Cuts all fingerprints into about `count` shares of about the same size; into fewer if many fingerprints share
+    /// their first 64 bits.
     pub(crate) fn cut(segments: &[Arc<Segment>], count: usize) -> Result<Vec<Self>> {
         let each = fingerprints_of(segments).div_ceil(count.max(1) as u64).max(1);
         let mut bounds = Vec::new();
@@ -36,7 +33,6 @@ impl Share {
             let index = segment.first_table()?.index();
             let count = usize::try_from(segment.footer().fingerprints.div_ceil(each)).unwrap_or(usize::MAX);
             bounds.extend((1..count).filter_map(|number| index.key(index.len() * number / count)));
-            // Where others may end, or begin.
             bounds.extend(if segments.len() > 1 { index.key(0) } else { None });
         }
         bounds.sort_unstable();
@@ -46,24 +42,23 @@ impl Share {
         Ok(from.zip(to).map(|(from, to)| Self { from, to }).collect())
     }
 
-    /// Whether a fingerprint is in it.
     #[inline]
     pub(crate) fn has<F: Fingerprint>(self, fingerprint: F) -> bool {
         self.from <= fingerprint.word(0) && self.to.is_none_or(|to| fingerprint.word(0) < to)
     }
 
-    /// Which of ascending fingerprints are in it.
+    /// The range of the share in ascending fingerprints.
     pub(crate) fn of<F: Fingerprint>(self, ascending: &[F]) -> Range<usize> {
         let before = |bound: u64| ascending.partition_point(|fingerprint| fingerprint.word(0) < bound);
         before(self.from)..self.to.map_or(ascending.len(), before)
     }
 
-    /// The blocks of a first table that may have some of it.
+    /// The blocks of a first table that may have fingerprints of the share.
     pub(crate) fn blocks(self, index: &BlockIndex) -> Range<usize> {
         index.find(self.from)..self.to.map_or(index.len(), |to| index.len().min(index.find(to).saturating_add(1)))
     }
 
-    /// Number of fingerprints of the segments in it, and in the blocks that it cuts.
+    /// An upper bound of its number of fingerprints: those of all its blocks.
     pub(crate) fn at_most(self, segments: &[Arc<Segment>]) -> Result<usize> {
         segments.iter().try_fold(0, |sum, segment| {
             let index = segment.first_table()?.index();

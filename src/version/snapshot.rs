@@ -1,16 +1,17 @@
-//! One consistent state of a store, to be kept and asked.
+//! A consistent state of a store.
 
 use super::context::StoreContext;
 use super::super_version::ReadView;
 use crate::fingerprint::Fingerprint;
 use crate::format::Parameters;
+use std::marker::PhantomData;
 use std::path::Path;
 use std::sync::Arc;
 
-/// A store as it was at one moment, however long it is read: what was written before is in it, what comes later is not.
+/// A store as it was at one moment. It has all earlier writes and no later ones.
 ///
-/// It keeps in memory what had not been flushed, and on disk the segments of its time: their files go when the last snapshot
-/// lets go of them, or, where a store merges in the background, at most a tenth of a second later.
+/// A snapshot keeps the memtables of its moment in memory and the segments on disk. Their files go when the last
+/// snapshot of them is dropped or, with background compaction, at most a tenth of a second later.
 ///
 /// ```
 /// use fpstore::{Durability, Options, Parameters, Store};
@@ -27,32 +28,33 @@ use std::sync::Arc;
 /// ```
 #[derive(Clone, Debug)]
 pub struct Snapshot<F: Fingerprint = u64> {
-    common: Arc<StoreContext>,
-    state: ReadView<F>,
+    context: Arc<StoreContext>,
+    state: ReadView,
+    width: PhantomData<F>,
 }
 
 impl<F: Fingerprint> Snapshot<F> {
-    pub(crate) fn new(common: &Arc<StoreContext>, state: ReadView<F>) -> Self {
-        Self { common: Arc::clone(common), state }
+    pub(crate) fn new(context: &Arc<StoreContext>, state: ReadView) -> Self {
+        Self { context: Arc::clone(context), state, width: PhantomData }
     }
 
-    pub(crate) fn common(&self) -> &Arc<StoreContext> {
-        &self.common
+    pub(crate) fn context(&self) -> &Arc<StoreContext> {
+        &self.context
     }
 
-    pub(crate) fn state(&self) -> &ReadView<F> {
+    pub(crate) fn state(&self) -> &ReadView {
         &self.state
     }
 
     /// The store's directory.
     #[must_use]
     pub fn path(&self) -> &Path {
-        &self.common.path
+        &self.context.path
     }
 
-    /// What was fixed when the store was created.
+    /// The parameters of the store's creation.
     #[must_use]
     pub fn parameters(&self) -> &Parameters {
-        &self.common.parameters
+        &self.context.parameters
     }
 }

@@ -1,4 +1,4 @@
-//! Logs that are made to keep a reader busy: the work they cost grows with their length, not with its square.
+//! Crafted logs: the work of a reader grows with their length, not with its square.
 
 use super::reader::{LogReader, Tail};
 use crate::env::{Env, Memory, ReadMode};
@@ -16,7 +16,8 @@ pub(super) fn reader(header: &LogHeader, bytes: Vec<u8>) -> LogReader {
     LogReader::of_file(path.to_owned(), memory.open(path, ReadMode::Pread).unwrap(), header.clone())
 }
 
-/// Every 8 bytes claim a frame of a quarter of the log, with a sequence number and durable bytes that a later frame may have.
+/// Every 8 bytes claim a frame of a quarter of the log, with a sequence number and durable bytes that a later frame may
+/// have.
 fn units(length: usize) -> (LogHeader, Vec<u8>) {
     let claim = length as u64 / 4;
     let header = LogHeader { parameters: Parameters::new(3), number: NUMBER, first: claim };
@@ -58,7 +59,7 @@ fn a_crafted_log_is_hashed_a_few_times_at_most() {
         for length in [16 << 10, 64 << 10, 256 << 10] {
             let (header, bytes) = make(length);
             let mut tail = reader(&header, bytes.clone());
-            assert_eq!(tail.next_batch::<u64>().unwrap(), None);
+            assert_eq!(tail.next_batch().unwrap(), None);
             assert!(matches!(tail.tail().unwrap(), Tail::Torn(_)));
             let mut scan = reader(&header, bytes);
             assert_eq!(scan.scan().unwrap(), []);
@@ -77,7 +78,7 @@ fn growth() {
         for length in (0..4).map(|doubled| smallest << doubled) {
             let (header, bytes) = make(length);
             let (mut tail, mut scan) = (reader(&header, bytes.clone()), reader(&header, bytes));
-            assert_eq!(tail.next_batch::<u64>().unwrap(), None);
+            assert_eq!(tail.next_batch().unwrap(), None);
             let start = Instant::now();
             assert!(matches!(tail.tail().unwrap(), Tail::Torn(_)));
             let tailed = start.elapsed();

@@ -1,41 +1,58 @@
-//! Appending to a log, and making it durable for many at once.
+//! Appending to a log, and group commit.
 
 use super::LogReader;
 use crate::env::{Env, LogFile, TEMP_SUFFIX, TempFile};
 use crate::error::{Error, ErrorKind, Result};
 use crate::format::log::{LogHeader, write_frame};
-use crate::wal::durability::Durability;
 use crate::wal::names::name;
+use parking_lot::{Condvar, Mutex};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Arc, Condvar, Mutex, PoisonError};
 
-/// The first room that is taken on the device, and the most that is taken at once after it has doubled some times.
-const FIRST_ROOM: u64 = 64 << 10;
-const MOST_ROOM: u64 = 8 << 20;
+/// The first allocation of a log's file, and the largest one: allocations double.
+const FIRST_ALLOCATION: u64 = 64 << 10;
+const MOST_ALLOCATION: u64 = 8 << 20;
 
-/// A log that grows. One thread at a time appends; any number wait for what they appended to be durable, and those that
-/// wait while the device is busy are done with one sync (group commit).
+/// The durability of a write when it returns.
+///
+/// At every level, all later queries see the write.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[non_exhaustive]
+pub enum Durability {
+    /// The operating system has the write: it survives every end of the process, but perhaps not a power failure.
+    Buffered,
+    /// The device has the bytes: the write survives a power failure too (`fdatasync`).
+    SyncData,
+    /// The device has the bytes and the file's metadata (`fsync`), for file systems that need it.
+    SyncAll,
+}
+
+/// The frames that have to be durable before a write returns: those of `log` up to `end`.
+#[derive(Debug)]
+pub(crate) struct Promise {
+    pub(crate) log: Arc<Log>,
+    pub(crate) end: u64,
+}
+
+/// A log that grows. One thread at a time appends; many may wait for durability. One sync serves all threads that wait
+/// while the device is busy (group commit).
 #[derive(Debug)]
 pub(crate) struct Log {
     path: PathBuf,
     file: Box<dyn LogFile>,
     number: u64,
-    /// Where the next frame begins.
     end: AtomicU64,
-    /// Bytes that the file has.
-    room: AtomicU64,
-    /// Part of a frame could neither be written nor taken back.
+    /// The length of the file.
+    allocated: AtomicU64,
+    /// An append failed, and so did cutting off its bytes.
     broken: AtomicBool,
     state: Mutex<Syncing>,
     changed: Condvar,
 }
 
-/// Writes the frames of a log of an earlier process anew, so that they are durable, under the same name; they end at `end`. What
-/// was cut short behind them is gone then.
-///
-/// # Errors
-/// `Damaged` if some of them do not hold any more, and the log is as before; `Io`.
+/// Replaces a log of an earlier process by a durable copy of its frames, which end at `end`, without the torn tail.
+/// Fails with `Damaged` if some of the frames no longer hold; the log is then unchanged.
 pub(crate) fn rewrite(env: &Arc<dyn Env>, store: &Path, number: u64, end: u64) -> Result<()> {
     let mut reader = LogReader::open(&**env, store, number)?;
     let mut file = TempFile::create(env, store, &name(number))?;
@@ -53,16 +70,15 @@ pub(crate) fn rewrite(env: &Arc<dyn Env>, store: &Path, number: u64, end: u64) -
     file.commit().map(|_| ())
 }
 
-/// How much is durable.
+/// The durable part of the log.
 #[derive(Debug, Default)]
 struct Syncing {
-    /// Bytes that a power failure leaves.
+    /// End of the bytes that survive a power failure.
     data: u64,
-    /// The same, with all that the file system knows.
+    /// The same, with the metadata.
     all: u64,
-    /// Somebody is waiting for the device.
     busy: bool,
-    /// A sync has failed: what of the rest is durable nobody knows, and asking again would not tell.
+    /// A sync failed. Another sync would not tell whether the rest is durable.
     failed: bool,
 }
 
@@ -73,7 +89,7 @@ impl Syncing {
 }
 
 impl Log {
-    /// Places an empty log with this header in a store's directory.
+    /// Creates an empty log, durably.
     pub(crate) fn create(env: &Arc<dyn Env>, store: &Path, header: &LogHeader) -> Result<Self> {
         let path = store.join(name(header.number));
         let temporary = store.join(format!("{}{TEMP_SUFFIX}", name(header.number)));
@@ -83,8 +99,8 @@ impl Log {
         };
         let bytes = header.write();
         let file = env.create_log(&temporary).map_err(fail("cannot create"))?;
-        // Room ahead only saves time.
-        let room = file.allocate(FIRST_ROOM).map_or(0, |()| FIRST_ROOM);
+        // Allocating ahead only saves time.
+        let allocated = file.allocate(FIRST_ALLOCATION).map_or(0, |()| FIRST_ALLOCATION);
         file.write_at(0, &bytes).map_err(fail("cannot write"))?;
         file.sync_all().map_err(fail("cannot sync"))?;
         env.rename(&temporary, &path).map_err(fail("cannot rename"))?;
@@ -96,69 +112,62 @@ impl Log {
             file,
             number: header.number,
             end: AtomicU64::new(end),
-            room: AtomicU64::new(room),
+            allocated: AtomicU64::new(allocated),
             broken: AtomicBool::new(false),
             state: Mutex::new(state),
             changed: Condvar::new(),
         })
     }
 
-    /// Its number.
     pub(crate) fn number(&self) -> u64 {
         self.number
     }
 
-    /// Bytes that were written.
     pub(crate) fn end(&self) -> u64 {
         self.end.load(Ordering::Acquire)
     }
 
-    /// Appends a frame and returns where it ends. One thread at a time.
-    ///
-    /// # Errors
-    /// `Io`: nothing of the frame is there then, unless the log [is broken](Log::is_broken).
+    /// Appends a frame and returns its end. One thread at a time. A failed append leaves the log unchanged, unless it
+    /// [is broken](Log::is_broken).
     pub(crate) fn append(&self, sequence: u64, operations: &[u8]) -> Result<u64> {
-        let fail = |error| Error::io("cannot write", &self.path, error);
         let offset = self.end();
-        let frame = write_frame(self.number, offset, sequence, self.state().data, operations);
+        let frame = write_frame(self.number, offset, sequence, self.state.lock().data, operations);
         let end = offset + frame.len() as u64;
-        let room = self.room.load(Ordering::Relaxed);
-        if end > room {
-            let wanted = end + room.min(MOST_ROOM);
-            // Room ahead only saves time: where there is none, the frame itself may still fit.
+        let allocated = self.allocated.load(Ordering::Relaxed);
+        if end > allocated {
+            let wanted = end + allocated.min(MOST_ALLOCATION);
+            // If this fails, the frame itself may still fit.
             if self.file.allocate(wanted).is_ok() {
-                self.room.store(wanted, Ordering::Relaxed);
+                self.allocated.store(wanted, Ordering::Relaxed);
             }
         }
         if let Err(error) = self.file.write_at(offset, &frame) {
-            // A part of it may be there, or all: the next frame must not follow that.
+            // The next frame must not follow a part of this one.
             match self.file.cut(offset) {
-                Ok(()) => self.room.store(offset, Ordering::Relaxed),
+                Ok(()) => self.allocated.store(offset, Ordering::Relaxed),
                 Err(_) => self.broken.store(true, Ordering::Relaxed),
             }
-            // That it was cut is not durable before another sync.
-            let mut state = self.state();
+            // The cut is not durable before another sync.
+            let mut state = self.state.lock();
             (state.data, state.all) = (state.data.min(offset - 1), state.all.min(offset - 1));
-            return Err(fail(error));
+            return Err(Error::io("cannot write", &self.path, error));
         }
         self.end.store(end, Ordering::Release);
         Ok(end)
     }
 
-    /// Whether a frame that could not be appended may be there all the same, so that nothing may follow.
+    /// Whether a frame whose append failed may be in the file, so that no frame may follow.
     pub(crate) fn is_broken(&self) -> bool {
         self.broken.load(Ordering::Relaxed)
     }
 
-    /// Returns when the first `end` bytes are durable: at once, where they are, or after one sync for all who wait.
-    ///
-    /// # Errors
-    /// `Io` if a sync has failed, and `Poisoned` ever after.
+    /// Returns when the first `end` bytes are durable. The first waiter syncs every frame appended so far; the others
+    /// find theirs durable. After a failed sync (`Io`), all later calls fail with `Poisoned`.
     pub(crate) fn sync(&self, end: u64, level: Durability) -> Result<()> {
         if level == Durability::Buffered {
             return Ok(());
         }
-        let mut state = self.state();
+        let mut state = self.state.lock();
         loop {
             if state.reached(level) >= end {
                 return Ok(());
@@ -170,14 +179,13 @@ impl Log {
             if !state.busy {
                 break;
             }
-            state = self.changed.wait(state).unwrap_or_else(PoisonError::into_inner);
+            self.changed.wait(&mut state);
         }
         state.busy = true;
         drop(state);
-        // Everything that was appended up to now comes with it.
         let reached = self.end();
         let synced = if level == Durability::SyncAll { self.file.sync_all() } else { self.file.sync_data() };
-        let mut state = self.state();
+        let mut state = self.state.lock();
         state.busy = false;
         match &synced {
             Ok(()) => {
@@ -191,9 +199,5 @@ impl Log {
         drop(state);
         self.changed.notify_all();
         synced.map_err(|error| Error::io("cannot sync", &self.path, error))
-    }
-
-    fn state(&self) -> std::sync::MutexGuard<'_, Syncing> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -1,15 +1,24 @@
-//! The write-ahead log: what was written and is in no segment yet.
+//! The write-ahead log: the writes that are in no segment yet.
 //!
-//! Each batch of writes is one frame, appended before anybody is told that it is done; a batch is there whole or not at
-//! all. A log begins with a header that is placed durably before the first frame is written, and ends with zeros, which
-//! were allocated ahead so that syncing a frame does not have to change the file's length. When the writes of a log are
-//! in segments, it is removed. Specified in format-spec/wal.md.
+//! Each batch of writes is one frame, appended before the write returns; recovery finds a batch whole or not at all.
+//! The log of a full memtable ends when the memtable is sealed, and is removed when its writes are in segments.
+//! Specified in format-spec/wal.md.
 //!
-//! **A torn tail** is what a crash leaves: frames at the end that were not synced, in part. It is left out, and is gone when
-//! the log is written anew: nobody was promised more. **Damage** is anything else: every frame says how much of the log was durable when it was written, so
-//! bytes that do not hold although a later frame knows of them as durable were lost by the media, and that is an error.
+//! **Writing.** [`Log`] (`log.rs`) appends frames under the writer lock; its file is allocated ahead, because a sync is
+//! faster if the file's length does not change. [`Promise`] names the frames that a write waits for, outside that lock.
+//! [`Durability`] is the caller's choice.
+//!
+//! **Reading.** [`LogReader`] (`reader.rs`) returns the batches up to the first frame that does not hold, and tells a
+//! torn tail from damage:
+//!
+//! * **A torn tail** is left by a crash: frames at the end that were not synced, in part. No write in it has returned,
+//!   so recovery leaves it out, and it is gone when the log is rewritten.
+//! * **Damage** is everything else. Each frame states how much of the log was durable when it was written. If bytes do
+//!   not hold that a later frame states as durable, the media lost them: an error.
+//!
+//! `search.rs` finds later frames in linear time, whatever the bytes are; `scan.rs` lists all frames of a damaged log,
+//! for repair.
 
-mod durability;
 #[cfg(test)]
 mod hostile;
 mod log;
@@ -18,8 +27,8 @@ mod reader;
 mod scan;
 mod search;
 
-pub use durability::Durability;
-pub(crate) use log::{Log, rewrite};
+pub use log::Durability;
+pub(crate) use log::{Log, Promise, rewrite};
 pub(crate) use names::{is_log, name, number_of, numbers_from};
 pub(crate) use reader::{LogReader, Tail};
 pub(crate) use scan::FramePlace;

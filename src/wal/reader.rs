@@ -1,8 +1,8 @@
-//! Reading a log, and telling a torn tail from damage.
+//! Reads a log, and tells a torn tail from damage.
 
 use crate::env::{Env, ReadFile, ReadMode};
 use crate::error::{Error, Result};
-use crate::fingerprint::{Entry, Fingerprint};
+use crate::fingerprint::{Entry, Words};
 use crate::format::fields::Fields;
 use crate::format::log::{
     ALIGNMENT, FRAME_HEADER, FrameHeader, LEAST_FRAME, LogHeader, MOST_BYTES, MOST_HEADER, damaged_log,
@@ -11,35 +11,31 @@ use crate::format::log::{
 use crate::wal::names::name;
 use std::path::{Path, PathBuf};
 
-/// Bytes that are read at once.
 const WINDOW: u64 = 1 << 20;
 
-/// Reads the frames of a log one after another, up to the first one that does not hold.
+/// Reads the frames of a log in order, up to the first one that does not hold.
 #[derive(Debug)]
 pub(crate) struct LogReader {
     path: PathBuf,
     file: Box<dyn ReadFile>,
     header: LogHeader,
-    /// Where the next frame begins.
     at: u64,
-    /// The sequence number that it has.
     next: u64,
     window: Window,
-    /// Bytes that were hashed in search of frames: what a test counts.
+    /// Bytes hashed in search of frames.
     #[cfg(test)]
     pub(super) hashed: u64,
 }
 
-/// What follows the last frame that holds.
+/// The bytes after the last frame that holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Tail {
-    /// Nothing but zeros.
+    /// Only zeros.
     Clean,
-    /// Writes that were cut short, or of which some did not survive: so many bytes. Nobody was promised any of them.
+    /// The number of bytes of unfinished writes. None of them has returned.
     Torn(u64),
 }
 
-/// A part of the file in memory.
 #[derive(Debug, Default)]
 struct Window {
     bytes: Vec<u8>,
@@ -47,7 +43,7 @@ struct Window {
 }
 
 impl Window {
-    /// The bytes of the file from `at` on, so many; none if it ends before.
+    /// `count` bytes of the file from `at` on; `None` if the file ends before.
     fn get(&mut self, file: &dyn ReadFile, path: &Path, at: u64, count: usize) -> Result<Option<&[u8]>> {
         if at.checked_add(count as u64).is_none_or(|end| end > file.length()) {
             return Ok(None);
@@ -67,10 +63,6 @@ impl Window {
 }
 
 impl LogReader {
-    /// Opens log `number` of a store.
-    ///
-    /// # Errors
-    /// `NotFound`; `Damaged` or `Unsupported` if its header is not one; `Io`.
     pub(crate) fn open(env: &dyn Env, store: &Path, number: u64) -> Result<Self> {
         let path = store.join(name(number));
         let log = Self::open_file(env, &path)?;
@@ -80,10 +72,6 @@ impl LogReader {
         Ok(log)
     }
 
-    /// Opens a log by its path.
-    ///
-    /// # Errors
-    /// Those of [`LogReader::open`].
     pub(crate) fn open_file(env: &dyn Env, path: &Path) -> Result<Self> {
         let file = env.open(path, ReadMode::Pread).map_err(|error| Error::io("cannot open", path, error))?;
         let mut window = Window::default();
@@ -91,20 +79,11 @@ impl LogReader {
         let bytes = window.get(&*file, path, 0, length)?.unwrap_or_default();
         let mut fields = Fields::new(bytes, 0);
         let header = LogHeader::parse(&mut fields).map_err(|error| error.at_path(path))?;
-        let (at, next) = (fields.offset(), header.first);
-        Ok(Self {
-            path: path.to_owned(),
-            file,
-            header,
-            at,
-            next,
-            window,
-            #[cfg(test)]
-            hashed: 0,
-        })
+        let at = fields.offset();
+        Ok(Self { at, window, ..Self::of_file(path.to_owned(), file, header) })
     }
 
-    /// A log whose header is known from elsewhere.
+    /// A log with this header, whatever header the file has.
     pub(super) fn of_file(path: PathBuf, file: Box<dyn ReadFile>, header: LogHeader) -> Self {
         let (at, next) = (header.write().len() as u64, header.first);
         Self {
@@ -119,7 +98,6 @@ impl LogReader {
         }
     }
 
-    /// Goes to a frame with this sequence number.
     pub(crate) fn seek(&mut self, offset: u64, sequence: u64) {
         (self.at, self.next) = (offset, sequence);
     }
@@ -132,25 +110,20 @@ impl LogReader {
         &self.header
     }
 
-    /// Where the next frame begins, or would.
+    /// The offset of the next frame, or of the end.
     pub(crate) fn position(&self) -> u64 {
         self.at
     }
 
-    /// Bytes of the file.
     pub(crate) fn length(&self) -> u64 {
         self.file.length()
     }
 
-    /// The sequence number of the next frame.
     pub(crate) fn next_sequence(&self) -> u64 {
         self.next
     }
 
-    /// Looks at the file anew, which may have grown since it was opened.
-    ///
-    /// # Errors
-    /// `NotFound` if it is not there any more; `Io`.
+    /// Opens the file again, which may have grown.
     pub(crate) fn refresh(&mut self, env: &dyn Env) -> Result<()> {
         let file = env.open(&self.path, ReadMode::Pread);
         self.file = file.map_err(|error| Error::io("cannot open", &self.path, error))?;
@@ -158,7 +131,7 @@ impl LogReader {
         Ok(())
     }
 
-    /// The header of the next frame, and its operations' bytes; nothing if there is none that holds.
+    /// The header and the operations of the next frame; `None` if it does not hold.
     pub(crate) fn next_bytes(&mut self) -> Result<Option<(FrameHeader, &[u8])>> {
         let (at, next) = (self.at, self.next);
         let Some(header) = self.frame(at, next..=next)? else { return Ok(None) };
@@ -169,23 +142,21 @@ impl LogReader {
         Ok(bytes.map(|bytes| (header, bytes)))
     }
 
-    /// The next batch of writes and its sequence number; nothing if there is no further frame that holds.
-    ///
-    /// # Errors
-    /// `Damaged` if a frame holds but says nothing that a writer writes; `Io`.
-    pub(crate) fn next_batch<F: Fingerprint>(&mut self) -> Result<Option<(u64, Vec<Entry<F>>)>> {
+    /// The sequence number and the entries of the next batch; `None` if the next frame does not hold. Fails with
+    /// `Damaged` if the frame holds but no writer could have written it.
+    pub(crate) fn next_batch(&mut self) -> Result<Option<(u64, Vec<Entry<Words>>)>> {
         let (at, ids, path) = (self.at, self.header.parameters.ids(), self.path.clone());
+        let words = self.header.parameters.words();
         let Some((header, bytes)) = self.next_bytes()? else { return Ok(None) };
-        let operations = parse_operations(&mut Fields::new(bytes, at + FRAME_HEADER as u64), ids);
+        let operations = parse_operations(&mut Fields::new(bytes, at + FRAME_HEADER as u64), words, ids);
         Ok(Some((header.sequence, operations.map_err(|error| error.at_path(&path))?)))
     }
 
-    /// The bytes of the file from `at` on, so many; none if it ends before.
     pub(super) fn bytes(&mut self, at: u64, count: usize) -> Result<Option<&[u8]>> {
         self.window.get(&*self.file, &self.path, at, count)
     }
 
-    /// The header of a frame at an offset, of which all but the checksum and the padding has been checked.
+    /// The header of the frame that may begin at an offset. Its checksum and padding are not checked.
     pub(super) fn claim(&mut self, at: u64) -> Result<Option<FrameHeader>> {
         let length = self.file.length();
         let Some(bytes) = self.bytes(at, FRAME_HEADER)? else { return Ok(None) };
@@ -194,11 +165,11 @@ impl LogReader {
         Ok(Some(header).filter(|_| is_one && header.synced <= at && header.end(at) <= length))
     }
 
-    /// The header of a frame at an offset, if one is there that holds and whose sequence number is one of these.
+    /// The header of the frame at an offset, if it holds and has one of these sequence numbers.
     pub(super) fn frame(&mut self, at: u64, sequences: std::ops::RangeInclusive<u64>) -> Result<Option<FrameHeader>> {
         let header = self.claim(at)?.filter(|header| sequences.contains(&header.sequence));
         let Some(header) = header else { return Ok(None) };
-        // With the zeros behind it.
+        // With the padding.
         let whole = usize::try_from(header.end(at) - at).unwrap_or(usize::MAX);
         let (log, length) = (self.header.number, header.length as usize);
         self.count_hashed(length as u64);
@@ -209,22 +180,19 @@ impl LogReader {
         Ok(Some(header).filter(|_| holds && padding.iter().all(|&byte| byte == 0)))
     }
 
-    /// What follows the last frame that [`LogReader::next_batch`] has returned, when it returns none.
-    ///
-    /// # Errors
-    /// `Damaged` if it was durable once; `Io`.
+    /// The tail, after [`LogReader::next_batch`] returned `None`. Fails with `Damaged` if some of it was durable once.
     pub(crate) fn tail(&mut self) -> Result<Tail> {
         let (start, next) = (self.at, self.next);
         let Some(last) = self.last_used(start)? else { return Ok(Tail::Clean) };
-        let knows_better = |at: u64, header: &FrameHeader| {
+        let states_as_durable = |at: u64, header: &FrameHeader| {
             let most = next.saturating_add((at - start) / LEAST_FRAME);
             header.synced > start && (next..=most).contains(&header.sequence)
         };
         let mut at = start;
         while at < last {
-            let chunk = self.search(at, last, CHUNK, knows_better)?;
+            let chunk = self.search(at, last, CHUNK, states_as_durable)?;
             for later in chunk.offsets {
-                // Frames may have been written since they were looked at.
+                // A writer may have completed these frames since they were read.
                 self.window = Window::default();
                 if self.frame(start, next..=next)?.is_some() {
                     return Ok(Tail::Clean);
@@ -239,7 +207,7 @@ impl LogReader {
         Ok(Tail::Torn(last - start))
     }
 
-    /// Where the last 8 bytes end, counted from `start`, of which one is not zero; none if all are zero.
+    /// The end of the last 8 bytes, counted from `start`, that are not all zero.
     fn last_used(&mut self, start: u64) -> Result<Option<u64>> {
         let (length, mut last, mut at) = (self.file.length(), None, start);
         while at < length {
@@ -263,8 +231,8 @@ impl LogReader {
     pub(super) fn count_hashed(&mut self, _: u64) {}
 }
 
-/// Most claims of a chunk, 24 bytes each. A log of nothing but claims is hashed 34 times at most: a chunk begins within 8 MiB,
-/// and its frames end at most 256 MiB later.
+/// Most claims of a chunk, 24 bytes each. A log of claims only is hashed 34 times at most: a chunk spans 8 MiB, and its
+/// frames end at most 256 MiB later.
 pub(super) const CHUNK: usize = 1 << 20;
 
 #[cfg(test)]
@@ -272,13 +240,13 @@ mod tests {
     use super::super::{Durability, Log};
     use super::*;
     use crate::env::{Memory, slice};
-    use crate::fingerprint::Record;
+    use crate::fingerprint::{Record, to_words};
     use crate::format::Parameters;
     use crate::format::log::write_operations;
     use std::sync::Arc;
     use std::sync::atomic::{AtomicUsize, Ordering};
 
-    /// A log that somebody writes while it is read: what it was for so many reads, and what it is then.
+    /// A log that is written while it is read: `before` for the first `left` reads, then `after`.
     #[derive(Debug)]
     struct Growing {
         before: Vec<u8>,
@@ -302,7 +270,7 @@ mod tests {
     }
 
     #[test]
-    fn a_frame_that_was_written_while_it_was_looked_at_is_no_damage() {
+    fn a_frame_that_was_written_while_it_was_read_is_no_damage() {
         let memory = Memory::default();
         let (env, store): (Arc<dyn Env>, _) = (Arc::new(memory.clone()), Path::new("s"));
         env.create_dir(store).unwrap();
@@ -310,7 +278,11 @@ mod tests {
         let log = Log::create(&env, store, &header).unwrap();
         for number in 1..=3 {
             let mut bytes = Vec::new();
-            write_operations(&[Entry { record: Record::new(number, number), is_tombstone: false }], &mut bytes);
+            write_operations(
+                &[Entry { record: Record::new(to_words(number), number), is_tombstone: false }],
+                1,
+                &mut bytes,
+            );
             let end = log.append(number, &bytes).unwrap();
             log.sync(end, Durability::SyncData).unwrap();
         }
@@ -321,9 +293,9 @@ mod tests {
         let tail = |left| {
             let file = Growing { before: before.clone(), after: after.clone(), left: AtomicUsize::new(left) };
             let mut reader = LogReader::of_file(store.join(name(1)), Box::new(file), header.clone());
-            assert_eq!(reader.next_batch::<u64>().unwrap(), None);
+            assert_eq!(reader.next_batch().unwrap(), None);
             let tail = reader.tail();
-            (tail, std::iter::from_fn(|| reader.next_batch::<u64>().unwrap()).count())
+            (tail, std::iter::from_fn(|| reader.next_batch().unwrap()).count())
         };
         assert_eq!(tail(usize::MAX).0.unwrap_err().kind(), crate::error::ErrorKind::Damaged);
         let (tail, more) = tail(1);

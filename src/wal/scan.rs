@@ -1,9 +1,9 @@
-//! All frames of a log that hold, wherever they are.
+//! Lists all frames of a damaged log that hold.
 
 use super::reader::LogReader;
 use crate::env::{Env, ReadMode};
 use crate::error::{Error, Result};
-use crate::fingerprint::{Entry, Fingerprint};
+use crate::fingerprint::{Entry, Words};
 use crate::format::Parameters;
 use crate::format::log::{LEAST_FRAME, LogHeader};
 use crate::wal::names::name;
@@ -13,31 +13,22 @@ use std::path::Path;
 /// A frame that holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct FramePlace {
-    /// Where it begins.
     pub(crate) offset: u64,
-    /// Where the next one begins, or would.
+    /// The end of its padding.
     pub(crate) end: u64,
-    /// Its sequence number.
     pub(crate) sequence: u64,
 }
 
 impl LogReader {
-    /// Opens log `number` of a store with these parameters, also where its header does not hold: then it is taken to be what
-    /// the name says, and the number of its first frame is not known.
-    ///
-    /// # Errors
-    /// `NotFound`, `Io`.
+    /// Opens a log without reading its header; the sequence number of its first frame is unknown.
     pub(crate) fn open_damaged(env: &dyn Env, store: &Path, number: u64, parameters: &Parameters) -> Result<Self> {
         let path = store.join(name(number));
         let file = env.open(&path, ReadMode::Pread).map_err(|error| Error::io("cannot open", &path, error))?;
         Ok(Self::of_file(path, file, LogHeader { parameters: parameters.clone(), number, first: 1 }))
     }
 
-    /// All frames that hold, in order, their sequence numbers ascending: every place is tried where one may begin. A sequence
-    /// number is believed only if all those before it could stand in the bytes between.
-    ///
-    /// # Errors
-    /// `Io`.
+    /// All frames that hold, at every possible offset, with ascending sequence numbers. A sequence number counts only
+    /// if the bytes since the last frame have space for the frames between.
     pub(crate) fn scan(&mut self) -> Result<Vec<FramePlace>> {
         let mut frames: Vec<FramePlace> = Vec::new();
         let (start, first) = (self.position(), self.header().first);
@@ -48,7 +39,7 @@ impl LogReader {
                 let between = |end: u64| (offset - end) / LEAST_FRAME;
                 let sequences = match frames.last() {
                     Some(last) if offset < last.end => continue,
-                    // A header that does not hold does not tell.
+                    // The header did not hold.
                     None if first == 1 => 1..=u64::MAX,
                     None => first..=first.saturating_add(between(start)),
                     Some(last) => {
@@ -66,11 +57,8 @@ impl LogReader {
         Ok(frames)
     }
 
-    /// What a frame that [`LogReader::scan`] has found says of records.
-    ///
-    /// # Errors
-    /// `Damaged` if it says nothing that a writer writes; `Io`.
-    pub(crate) fn batch_at<F: Fingerprint>(&mut self, place: FramePlace) -> Result<Vec<Entry<F>>> {
+    /// The entries of a frame that [`LogReader::scan`] returned.
+    pub(crate) fn batch_at(&mut self, place: FramePlace) -> Result<Vec<Entry<Words>>> {
         self.seek(place.offset, place.sequence);
         let batch = self.next_batch()?;
         let batch = batch.ok_or_else(|| Error::damaged("a frame does not hold any more").at_path(self.path()))?;
@@ -83,12 +71,12 @@ mod tests {
     use super::super::Log;
     use super::*;
     use crate::env::Memory;
-    use crate::fingerprint::Record;
+    use crate::fingerprint::{Record, to_words};
     use crate::format::log::write_operations;
     use std::sync::Arc;
 
     #[test]
-    fn frames_are_found_behind_damage_and_without_a_header() {
+    fn frames_are_found_after_damage_and_without_a_header() {
         let memory = Memory::default();
         let (env, store): (Arc<dyn Env>, _) = (Arc::new(memory.clone()), Path::new("s"));
         env.create_dir(store).unwrap();
@@ -97,12 +85,12 @@ mod tests {
         let log = Log::create(&env, store, &header).unwrap();
         let batch = |number: u64| {
             (0..1 + number % 3)
-                .map(|id| Entry { record: Record::new(number, id), is_tombstone: id == 1 })
+                .map(|id| Entry { record: Record::new(to_words(number), id), is_tombstone: id == 1 })
                 .collect::<Vec<_>>()
         };
         for number in 10..20 {
             let mut bytes = Vec::new();
-            write_operations::<u64>(&batch(number), &mut bytes);
+            write_operations(&batch(number), 1, &mut bytes);
             log.append(number, &bytes).unwrap();
         }
         let path = store.join("00000004.wal");
@@ -112,7 +100,7 @@ mod tests {
             let mut reader = LogReader::open_damaged(&memory, store, 4, &parameters).unwrap();
             let frames = reader.scan().unwrap();
             for &frame in &frames {
-                assert_eq!(reader.batch_at::<u64>(frame).unwrap(), batch(frame.sequence));
+                assert_eq!(reader.batch_at(frame).unwrap(), batch(frame.sequence));
             }
             frames
         };

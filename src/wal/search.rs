@@ -1,4 +1,4 @@
-//! Finds the places of a log at which a frame holds, in time proportional to the length of the log.
+//! Finds the frames of a log that hold, in time proportional to the length of the log.
 //!
 //! Every 8 bytes may claim to begin a frame of up to 256 MiB. Hashing each claimed frame takes time that grows with the
 //! square of the length, so the search never hashes a claimed frame by itself. It hashes each stretch of the log twice,
@@ -6,38 +6,35 @@
 //! first checksum, and the one the frame states, follows the second one if the frame holds
 //! ([`FrameHeader::sum_behind`]). That decides every claim exactly; there is no limit at which the search gives up.
 //!
-//! Claims are decided in chunks, so memory is limited whatever the log holds. A chunk costs one more pass over the longest
-//! frame that it claims.
+//! Claims are decided in chunks, so memory is limited whatever the log holds. A chunk costs one more pass over the
+//! longest frame that it claims.
 
 use super::reader::LogReader;
 use crate::error::Result;
 use crate::format::log::{ALIGNMENT, FRAME_HEADER, FrameHeader};
 
-/// Bytes that are hashed at once.
 const PIECE: u64 = 1 << 20;
 
-/// A place that claims to begin a frame.
+/// A header of a possible frame.
 struct Claim {
     offset: u64,
-    /// Where its operations end.
+    /// The end of its operations.
     end: u64,
-    /// The checksum up to there if the frame holds.
+    /// The checksum up to `end` if the frame holds.
     sum: u32,
 }
 
-/// The part of a log that one chunk of claims covers.
 #[derive(Debug)]
 pub(super) struct Searched {
-    /// Where frames hold, in order. They may overlap.
+    /// The offsets of frames that hold, ascending. The frames may overlap.
     pub(super) offsets: Vec<u64>,
-    /// Where the search goes on.
+    /// The offset at which the search continues.
     pub(super) next: u64,
 }
 
 /// The checksum of a growing stretch of the log.
 struct Prefix {
     hasher: crc32fast::Hasher,
-    /// Where the stretch ends.
     at: u64,
 }
 
@@ -52,11 +49,8 @@ impl Prefix {
 }
 
 impl LogReader {
-    /// Decides which frames hold of those that begin in `from..to`, at a multiple of 8 behind `from`, and of which
-    /// `is_wanted` holds. Ends early after `most` claims.
-    ///
-    /// # Errors
-    /// `Io`.
+    /// Finds the frames that begin in `from..to`, at multiples of 8 after `from`, that `is_wanted` accepts and that
+    /// hold. Ends early after `most` claims.
     pub(super) fn search(
         &mut self,
         from: u64,
@@ -91,7 +85,6 @@ impl LogReader {
         Ok(Searched { offsets, next: at })
     }
 
-    /// Extends a stretch up to `to`.
     fn hash_to(&mut self, prefix: &mut Prefix, to: u64) -> Result<()> {
         while prefix.at < to {
             let count = (to - prefix.at).min(PIECE);
@@ -103,7 +96,7 @@ impl LogReader {
         Ok(())
     }
 
-    /// Whether zeros follow operations that end at `end`, up to where the next frame begins.
+    /// Whether zeros follow operations that end at `end`, up to the next frame.
     fn is_padded(&mut self, end: u64) -> Result<bool> {
         let count = usize::try_from(end.next_multiple_of(ALIGNMENT) - end).unwrap_or(0);
         Ok(self.bytes(end, count)?.is_some_and(|bytes| bytes.iter().all(|&byte| byte == 0)))
@@ -118,7 +111,6 @@ mod tests {
     use crate::format::log::{LogHeader, write_frame};
     use proptest::prelude::*;
 
-    /// A piece of a log.
     #[derive(Clone, Debug)]
     enum Piece {
         /// A frame that holds, with so many bytes of operations.

@@ -1,10 +1,10 @@
-//! The kinds of stores that are written to, and the steps of each workload with what the store has to hold after them.
+//! The kinds of stores under test, and the steps of each workload with the expected records after each step.
 
 use crate::model::Model;
 use crate::support::Random;
 use fpstore::{Durability, Fingerprint, Id, IdKind, Maintenance, Parameters, Record};
 
-/// A kind of store, and how it is written to.
+/// A kind of store, and its writers.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Case {
     pub(crate) name: &'static str,
@@ -13,7 +13,7 @@ pub(crate) struct Case {
     pub(crate) id_index: bool,
     pub(crate) maintenance: Maintenance,
     pub(crate) memtable: u64,
-    /// Threads that write. Each has ids and fingerprints of its own; more than one only where ids are numbers.
+    /// Number of writing threads. Each has ids and fingerprints of its own; more than one only with numeric ids.
     pub(crate) threads: usize,
 }
 
@@ -72,9 +72,9 @@ pub(crate) enum Step<F: Fingerprint> {
     InsertIfNew(F, Id, Durability),
     Load(Vec<Record<F>>),
     Unload(Vec<Record<F>>),
-    /// In bulk, of a store with ids.
+    /// In bulk, in a store with ids.
     ReplaceAll(Vec<Record<F>>),
-    /// In bulk, of a store with ids.
+    /// In bulk, in a store with ids.
     RemoveIds(Vec<Id>),
     Sync(Durability),
     Flush,
@@ -142,7 +142,7 @@ impl<F: Fingerprint> Step<F> {
     }
 }
 
-/// The records before the first step and after each.
+/// The expected records before the first step and after each.
 pub(crate) fn models<F: Fingerprint>(case: &Case, steps: &[Step<F>]) -> Vec<Model<F>> {
     let mut models = vec![Model::new(case.ids)];
     for step in steps {

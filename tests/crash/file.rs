@@ -1,4 +1,4 @@
-//! The bytes of one file: those that are durable, and the changes that a power failure may lose.
+//! The bytes of one file: the durable ones, and the changes that a power failure may lose.
 
 use super::image::Content;
 use crate::support::Random;
@@ -7,7 +7,7 @@ use crate::support::Random;
 const SECTOR: usize = 512;
 const PAGE: usize = 4096;
 
-/// A file, whatever its names.
+/// A file, independent of its names.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct File {
     durable: Vec<u8>,
@@ -36,7 +36,7 @@ impl File {
         self.pending.push((at, Change::Write { offset, bytes: bytes.to_vec() }));
     }
 
-    /// Makes the file at least so long.
+    /// Extends the file to at least this length.
     pub(crate) fn grow(&mut self, at: usize, length: usize) {
         if length > self.length {
             self.set_length(at, length);
@@ -48,7 +48,7 @@ impl File {
         self.pending.push((at, Change::Length(length)));
     }
 
-    /// Makes durable what was done before operation `begun`. With `data_only` a length that no written byte needs stays
+    /// Makes changes before operation `begun` durable. With `data_only` a length that no written byte needs stays
     /// pending.
     pub(crate) fn sync(&mut self, begun: usize, data_only: bool) {
         let mut left = Vec::new();
@@ -80,8 +80,8 @@ impl File {
         Content::new(all.durable)
     }
 
-    /// The content after a power failure: all that is durable, and any part of the rest. Each change survives with a
-    /// probability of `share` in 4. Bytes that did not survive within a length that did are zeros.
+    /// The content after a power failure: everything durable, and any part of the rest. Each change survives with a
+    /// probability of `share` in 4. Bytes that did not survive within a surviving length are zeros.
     pub(crate) fn after_crash(&self, random: &mut Random, share: u64) -> Content {
         let mut bytes = self.durable.clone();
         let mut length = bytes.len();
@@ -105,8 +105,8 @@ impl File {
     }
 }
 
-/// The parts of a write that survive: all or nothing in half of the cases, otherwise what a cut at a byte or a page
-/// leaves before or behind it, or any sectors.
+/// The parts of a write that survive: all or nothing in half of the cases; otherwise the part before or after a cut at
+/// a byte or a page, or any sectors.
 fn surviving(random: &mut Random, offset: usize, length: usize, survives: bool, share: u64) -> Vec<(usize, usize)> {
     let cut = random.below(length as u64 + 1) as usize;
     let page = ((offset + cut) / PAGE * PAGE).clamp(offset, offset + length) - offset;

@@ -30,7 +30,7 @@ pub(crate) struct Image {
 }
 
 impl Image {
-    /// Numbers the files anew, in the order of their names, and leaves out those without a name.
+    /// Renumbers the files in the order of their names, and drops those without a name.
     pub(crate) fn new(
         directories: BTreeSet<PathBuf>,
         mut names: BTreeMap<PathBuf, usize>,
@@ -46,7 +46,7 @@ impl Image {
         Self { directories, names, files }
     }
 
-    /// Reads what is below a directory; also returns the inode number of each file.
+    /// Reads the tree below a directory; also returns the inode number of each file.
     pub(crate) fn read(root: &Path) -> io::Result<(Self, BTreeMap<u64, usize>)> {
         let (mut image, mut inodes) = (Self::default(), BTreeMap::new());
         let mut open = vec![PathBuf::new()];
@@ -71,7 +71,7 @@ impl Image {
         Ok((image, inodes))
     }
 
-    /// Writes everything below a directory, which is made.
+    /// Writes the whole tree below a new directory.
     pub(crate) fn write(&self, root: &Path) -> io::Result<()> {
         fs::create_dir_all(root)?;
         self.directories.iter().try_for_each(|directory| fs::create_dir(root.join(directory)))?;

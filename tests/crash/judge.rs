@@ -1,22 +1,21 @@
-//! Looks at a crash state with the library: the store opens, is sound, holds what was promised, and goes on.
+//! Checks a crash state with the library: the store opens, is sound, holds the promised records, and accepts writes.
 
 use super::cases::{Case, DISTANCE, thread_of};
 use super::states::State;
 use super::workload::{STORE, copy, options};
 use crate::model::Model;
-use fpstore::{
-    Durability, ErrorKind, Fingerprint, Id, IdKind, IdRef, Maintenance, Options, ReadMode, Record, Store, verify,
-};
+use fpstore::admin::verify;
+use fpstore::{Durability, ErrorKind, Fingerprint, Id, IdKind, IdRef, Maintenance, Options, ReadMode, Record, Store};
 use std::fs;
 use std::path::Path;
 
-/// What the store has to hold after each step of each thread.
+/// The expected records after each step of each thread.
 pub(crate) struct Expected<F: Fingerprint> {
     pub(crate) case: Case,
     pub(crate) models: Vec<Vec<Model<F>>>,
     /// The same as lists of records.
     pub(crate) records: Vec<Vec<Vec<Record<F>>>>,
-    /// Steps that make a copy.
+    /// Steps that make a backup.
     pub(crate) copies: Vec<usize>,
 }
 
@@ -24,16 +23,16 @@ macro_rules! ensure {
     ($condition:expr, $($message:tt)+) => { if !$condition { return Err(format!($($message)+)); } };
 }
 
-/// The message of an error, with what failed.
+/// The message of an error, with the failed operation.
 fn failed<E: std::fmt::Display>(what: &str) -> impl Fn(E) -> String {
     move |error| format!("{what}: {error}")
 }
 
 impl<F: Fingerprint> Expected<F> {
-    /// Checks a state that lies below a directory, and changes it. Returns the number of steps of each thread that
-    /// survived.
+    /// Checks a state below a directory, and changes it. Returns the number of steps of each thread that survived.
     ///
     /// # Errors
+    ///
     /// A message that names the broken promise.
     pub(crate) fn check(&self, state: &State, directory: &Path) -> Result<Vec<usize>, String> {
         let mode = if state.seed.is_multiple_of(2) { ReadMode::Mmap } else { ReadMode::Pread };
@@ -56,7 +55,7 @@ impl<F: Fingerprint> Expected<F> {
         ensure!(all(&store)? == records, "a writer finds other records than a reader");
         let reached = self.reached(state, &records)?;
         self.check_queries(&store, &reached)?;
-        // It goes on.
+        // The store accepts writes.
         let own = Id::Number(999);
         let text = Id::from("999");
         let id = match self.case.ids {
@@ -83,7 +82,7 @@ impl<F: Fingerprint> Expected<F> {
         Ok(reached)
     }
 
-    /// The last step of each thread that the records agree with, of those that are possible.
+    /// Among the possible last steps of each thread, the one that matches the records.
     fn reached(&self, state: &State, records: &[Record<F>]) -> Result<Vec<usize>, String> {
         let mut parts = vec![Vec::new(); self.case.threads];
         for record in records {
@@ -122,7 +121,7 @@ impl<F: Fingerprint> Expected<F> {
         Ok(())
     }
 
-    /// A copy is there as it was when its step returned, or not at all.
+    /// A backup has the state of its step's return, or does not exist.
     fn check_copy(&self, state: &State, options: &Options, step: usize, path: &Path) -> Result<(), String> {
         match Store::<F>::open_read_only(path, options) {
             Ok(store) => {
@@ -131,7 +130,7 @@ impl<F: Fingerprint> Expected<F> {
             }
             Err(error) if error.kind() == ErrorKind::NotFound => {
                 ensure!(!state.progress.done.contains(&step), "the copy of step {step} is lost");
-                // Another one can be made there.
+                // A new store can be created in its place.
                 let created = Store::<F>::create(path, &self.case.parameters(), options);
                 created.map(drop).map_err(failed("create at the place of a copy"))
             }

@@ -1,11 +1,11 @@
 //! Power failures of a real process on the real file system, recorded from outside the library.
 //!
-//! A process writes to a store. A recorder (recorder.c), preloaded into it, logs every change below one directory with its
-//! bytes, and every sync. The test then builds trees that a power failure at each operation may leave, by the rules of
-//! format-spec/store.md, and checks each with the library. Some of them become the start of another recorded process. What
-//! a recording holds is complete: replayed in full it gives the tree that the process has left, byte for byte.
+//! A process writes to a store. A recorder (recorder.c), preloaded into it, logs every change below one directory with
+//! its bytes, and every sync. The test then builds the trees that a power failure at each operation may leave, by the
+//! rules of format-spec/store.md, and checks each with the library. Some of them become the start of another recorded
+//! process. A recording is complete: a full replay gives the tree of the process, byte for byte.
 //!
-//! `cargo xtask crash --states N --seed S` makes it longer (`FPSTORE_STATES`, `FPSTORE_SEED`).
+//! `cargo xtask crash --states N --seed S` runs longer (`FPSTORE_STATES`, `FPSTORE_SEED`).
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing, clippy::panic, clippy::print_stderr)]
 #![allow(missing_docs)]
 

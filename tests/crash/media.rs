@@ -1,6 +1,7 @@
-//! The media below a recorded process: what each operation changes, and what a power failure may leave of it.
+//! The media below a recorded process: the effect of each operation, and the part of it that a power failure may leave.
 //!
-//! The rules are those of format-spec/store.md, *What the media have to do*, and shared with no code of the library.
+//! The rules are those of format-spec/store.md, *Assumptions about the media*; the model shares no code with the
+//! library.
 
 use super::file::File;
 use super::image::Image;
@@ -17,7 +18,7 @@ pub(crate) struct Media {
     files: Vec<File>,
     /// The file of each inode number.
     inodes: BTreeMap<u64, usize>,
-    /// Syncs that have not ended: what they sync, and the operation they began with.
+    /// Unfinished syncs: the synced object, and the operation at which they began.
     syncs: BTreeMap<u64, (usize, Synced)>,
     /// Number of operations so far.
     operations: usize,
@@ -30,7 +31,7 @@ enum Synced {
 }
 
 impl Media {
-    /// Media on which an image is durable. `inodes` are the numbers that the recording has for its files.
+    /// Media on which an image is durable. `inodes` has the recording's numbers of its files.
     pub(crate) fn new(image: &Image, inodes: BTreeMap<u64, usize>) -> Self {
         Self {
             names: Names::durable(&image.directories, &image.names),
@@ -43,7 +44,8 @@ impl Media {
     /// Applies an operation.
     ///
     /// # Errors
-    /// A message if the recording does not hold together, or has an operation that this model does not know.
+    ///
+    /// A message if the recording is inconsistent, or has an operation that this model does not know.
     pub(crate) fn apply(&mut self, operation: &Operation) -> Result<(), String> {
         let at = self.operations;
         self.operations += 1;
@@ -112,8 +114,8 @@ impl Media {
         Image::new(tree.directories, tree.files, |number| self.files[number].current())
     }
 
-    /// The tree after a power failure. Shares are chosen anew for each failure: nearly everything survives some of them,
-    /// hardly anything survives others. Names and contents have different shares.
+    /// The tree after a power failure. Each failure has new random shares: of some failures nearly everything survives,
+    /// of others hardly anything. Names and contents have different shares.
     pub(crate) fn after_crash(&self, random: &mut Random) -> Image {
         let (names, contents) = (random.below(5), random.below(5));
         let tree = self.names.after_crash(random, names);

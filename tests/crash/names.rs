@@ -1,10 +1,10 @@
-//! The names of files and directories: those that are durable, and the changes that a power failure may lose.
+//! The names of files and directories: the durable ones, and the changes that a power failure may lose.
 
 use crate::support::Random;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
-/// All names. Files are numbers here.
+/// All names. Numbers stand for files.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Names {
     current: Tree,
@@ -52,7 +52,7 @@ impl Tree {
         }
     }
 
-    /// Loses what is in directories that are not there.
+    /// Drops names in directories that do not exist.
     fn lose_unreachable(&mut self) {
         let all = self.directories.clone();
         let is_reachable = |name: &Path| {
@@ -64,13 +64,13 @@ impl Tree {
 }
 
 impl Names {
-    /// Names that are durable.
+    /// Durable names.
     pub(crate) fn durable(directories: &BTreeSet<PathBuf>, files: &BTreeMap<PathBuf, usize>) -> Self {
         let tree = Tree { files: files.clone(), directories: directories.clone() };
         Self { current: tree.clone(), durable: tree, pending: Vec::new() }
     }
 
-    /// The file that a name leads to.
+    /// The file of a name.
     pub(crate) fn file(&self, name: &Path) -> Option<usize> {
         self.current.files.get(name).copied()
     }
@@ -85,7 +85,7 @@ impl Names {
         self.pending.push((at, change));
     }
 
-    /// Makes durable what was done to names in a directory before operation `begun`.
+    /// Makes changes of names in a directory before operation `begun` durable.
     pub(crate) fn sync(&mut self, begun: usize, directory: &Path) {
         let (durable, left) = std::mem::take(&mut self.pending)
             .into_iter()

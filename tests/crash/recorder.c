@@ -3,11 +3,10 @@
 // The library is preloaded (LD_PRELOAD). Its constructor installs a seccomp filter that traps the system calls that change
 // files. The handler of the trap makes the call itself and appends a record to the recording, both under one lock. The
 // filter sees system calls rather than functions of libc, so it also catches programs that bypass libc, as rustix does.
-//
-// Syncs take effect when they end, for what was written before they began: they have two records, and run without the lock.
+// Syncs take effect when they end, for writes before they began: they have two records, and run without the lock.
 //
 // FPSTORE_WATCH      the directory, an absolute path without symbolic links
-// FPSTORE_MARKS      a file; what is written to it becomes a mark in the recording
+// FPSTORE_MARKS      a file; writes to it become marks in the recording
 // FPSTORE_RECORDING  the recording. recording.rs reads it.
 
 #define _GNU_SOURCE
@@ -35,7 +34,7 @@ enum { CREATE = 1, LENGTH, WRITE, ALLOCATE, SYNC, SYNC_DATA, SYNC_NAMES, SYNCED,
 
 struct header {
     uint32_t kind;
-    uint32_t first;  // bytes of the first text behind the header
+    uint32_t first;  // bytes of the first text after the header
     uint32_t second; // bytes of the second one
     uint32_t unused;
     uint64_t file;   // inode number, or the number of a sync
@@ -50,7 +49,7 @@ static int recording = -1;
 static uint64_t syncs;
 static pthread_mutex_t order = PTHREAD_MUTEX_INITIALIZER;
 
-// The only place whose system calls the filter lets through.
+// The only function whose system calls pass the filter.
 long recorder_call(long number, long a, long b, long c, long d, long e, long f);
 extern char recorder_returned[];
 
@@ -217,7 +216,7 @@ static long sync_file(long number, const long a[6]) {
     return done;
 }
 
-// Makes a call that the recording has no record for: the reader refuses the recording if it was one on watched files.
+// Makes a call without a record type: the reader refuses the recording if the call was on a watched file.
 static long unknown(long number, const long a[6], long fd) {
     char text[64];
     if ((int)fd < 0 || is_watched(fd)) {

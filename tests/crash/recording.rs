@@ -1,4 +1,4 @@
-//! Recordings: what recorder.c writes, as operations.
+//! Recordings: the output of recorder.c, as operations.
 
 use std::fs;
 use std::io;
@@ -16,7 +16,7 @@ pub(crate) const RECORDING: &str = "FPSTORE_RECORDING";
 /// An operation of the recorded process. Paths are relative to the watched directory.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Operation {
-    /// A new file; one without a name vanishes with the process.
+    /// A new file; one without a name disappears with the process.
     Create {
         inode: u64,
         name: Option<PathBuf>,
@@ -30,7 +30,7 @@ pub(crate) enum Operation {
         offset: usize,
         bytes: Vec<u8>,
     },
-    /// A length that the file gets if it is shorter.
+    /// Extends a shorter file to this length.
     Allocate {
         inode: u64,
         length: usize,
@@ -46,7 +46,7 @@ pub(crate) enum Operation {
         sync: u64,
         directory: PathBuf,
     },
-    /// A sync has ended without an error.
+    /// A sync has succeeded.
     Synced {
         sync: u64,
     },
@@ -61,15 +61,16 @@ pub(crate) enum Operation {
     },
     MakeDirectory(PathBuf),
     RemoveDirectory(PathBuf),
-    /// What the process says of itself.
+    /// A message of the process.
     Mark(String),
-    /// An operation that the recorder has no record for.
+    /// An operation without a record type in the recorder.
     Unknown(String),
 }
 
 /// Compiles the recorder into a directory.
 ///
 /// # Errors
+///
 /// A message if there is no C compiler, or it fails.
 pub(crate) fn compile(directory: &Path) -> Result<PathBuf, String> {
     let library = directory.join("recorder.so");
@@ -83,9 +84,10 @@ pub(crate) fn compile(directory: &Path) -> Result<PathBuf, String> {
     }
 }
 
-/// Runs a program that does nothing under the recorder.
+/// Runs an empty program under the recorder.
 ///
 /// # Errors
+///
 /// A message if this system does not let a process trap its own system calls.
 pub(crate) fn probe(library: &Path, directory: &Path) -> Result<(), String> {
     let mut command = Command::new("true");

@@ -1,4 +1,5 @@
-//! Crash states: what the media may hold after a power failure at an operation, and what the process had been promised.
+//! Crash states: the possible content of the media after a power failure at an operation, and the promises made until
+//! then.
 
 use super::cases::Case;
 use super::image::Image;
@@ -9,7 +10,7 @@ use crate::support::Random;
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::hash::{DefaultHasher, Hash, Hasher};
 
-/// What a process has done and been promised so far.
+/// The progress of a process, and the promises it has received.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct Progress {
     /// The store has been created.
@@ -43,17 +44,17 @@ impl Progress {
     }
 }
 
-/// What is found after a power failure.
+/// The state found after a power failure.
 #[derive(Clone, Debug)]
 pub(crate) struct State {
     pub(crate) image: Image,
     pub(crate) progress: Progress,
-    /// The operations of the recording that came before, and the seed of the choice.
+    /// The number of operations before it in the recording, and the seed of the choice.
     pub(crate) operation: usize,
     pub(crate) seed: u64,
 }
 
-/// What a recorded process starts from: all of it is durable.
+/// The start of a recorded process: all of it is durable.
 #[derive(Clone, Debug)]
 pub(crate) struct Start {
     pub(crate) image: Image,
@@ -61,11 +62,11 @@ pub(crate) struct Start {
     pub(crate) progress: Progress,
 }
 
-/// Rounds over a recording in search of states that differ.
+/// Rounds over a recording in search of distinct states.
 const ROUNDS: u64 = 6;
 
-/// How many states are chosen after an operation, in proportion: a rename makes visible what was done before it, so a power
-/// failure just after it tells most.
+/// The relative number of states after an operation. A rename publishes earlier changes, so a power failure just after
+/// it reveals the most.
 fn weight(operation: &Operation) -> usize {
     match operation {
         Operation::Rename { .. } => 8,
@@ -74,10 +75,11 @@ fn weight(operation: &Operation) -> usize {
     }
 }
 
-/// Chooses about so many different states, spread over all operations of a recording.
+/// Chooses about `wanted` distinct states, spread over all operations of a recording.
 ///
 /// # Errors
-/// A message if the recording does not hold together.
+///
+/// A message if the recording is inconsistent.
 pub(crate) fn choose(start: &Start, operations: &[Operation], wanted: usize, seed: u64) -> Result<Vec<State>, String> {
     let (mut states, mut seen) = (Vec::new(), HashSet::new());
     let weights = operations.iter().map(weight).sum::<usize>() as u64;
@@ -93,7 +95,7 @@ pub(crate) fn choose(start: &Start, operations: &[Operation], wanted: usize, see
             let seed = seed << 32 | (number as u64) << 8 | round;
             let mut random = Random(seed);
             random.0 = random.next();
-            // As many states as are missing, on average.
+            // On average, as many states as are missing.
             let share = (missing * weight(operation)) as u64 * 1000 / weights;
             let count = share / 1000 + u64::from(random.below(1000) < share % 1000);
             for _ in 0..count {
@@ -110,10 +112,11 @@ pub(crate) fn choose(start: &Start, operations: &[Operation], wanted: usize, see
     Ok(states)
 }
 
-/// The tree after all operations, as a reader finds it.
+/// The tree after all operations, as a reader sees it.
 ///
 /// # Errors
-/// A message if the recording does not hold together.
+///
+/// A message if the recording is inconsistent.
 pub(crate) fn replay(start: &Start, operations: &[Operation]) -> Result<Image, String> {
     let mut media = Media::new(&start.image, start.inodes.clone());
     operations.iter().try_for_each(|operation| media.apply(operation))?;

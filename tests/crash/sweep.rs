@@ -1,4 +1,4 @@
-//! Records a process of each case, and checks the states that power failures may leave of it.
+//! Records a process of each case, and checks the states that power failures may leave.
 
 use super::cases::{CASES, Case, Step, models};
 use super::image::Image;
@@ -18,13 +18,13 @@ use std::time::Instant;
 
 /// States of a run without `FPSTORE_STATES`.
 const STATES: usize = 300;
-/// States of one recording, at most.
+/// Maximum number of states of one recording.
 const MOST: usize = 300;
-/// Processes that follow each other on a store, each but the first after a power failure.
+/// Successive processes on a store, each except the first after a power failure.
 const GENERATIONS: usize = 3;
 
 const TEST: &str = "sweep::every_recorded_power_failure_keeps_what_was_promised";
-/// What the recorded process has to do: the number of a case, its seed, and the first step of each thread.
+/// The task of the recorded process: the number of a case, its seed, and the first step of each thread.
 const CASE: &str = "FPSTORE_CRASH_CASE";
 const SEED: &str = "FPSTORE_CRASH_SEED";
 const FROM: &str = "FPSTORE_CRASH_FROM";
@@ -36,7 +36,7 @@ fn every_recorded_power_failure_keeps_what_was_promised() {
     if let Some(case) = number(CASE) {
         return be_recorded(&CASES[case as usize], number(SEED).unwrap());
     }
-    // A short run records in memory, where syncs take no time.
+    // A short run records in memory, where syncs are fast.
     let wanted = number("FPSTORE_STATES");
     let (slow, fast) = (std::env::temp_dir(), Path::new("/dev/shm"));
     let fast = if fast.is_dir() { fast } else { &slow };
@@ -85,12 +85,12 @@ fn every_recorded_power_failure_keeps_what_was_promised() {
     }
 }
 
-/// Whether nothing may be skipped.
+/// Whether the environment forbids skipping a test.
 fn is_build_server() -> bool {
     std::env::var_os("CI").is_some_and(|value| !["", "0", "false"].iter().any(|off| value == *off))
 }
 
-/// The process that is recorded.
+/// Runs the recorded process.
 fn be_recorded(case: &Case, seed: u64) {
     let directory = PathBuf::from(std::env::var(WATCH).unwrap());
     let from: Vec<usize> = std::env::var(FROM).unwrap().split(',').map(|step| step.parse().unwrap()).collect();
@@ -102,9 +102,9 @@ fn be_recorded(case: &Case, seed: u64) {
 }
 
 struct Sweep {
-    /// Where recordings are made, on the file system of temporary files.
+    /// The directory of the recordings, on the file system of temporary files.
     base: PathBuf,
-    /// Where states are written, in memory if possible.
+    /// The directory of the states, in memory if possible.
     states: PathBuf,
     recorder: PathBuf,
     wanted: usize,
@@ -115,14 +115,14 @@ struct Sweep {
 }
 
 impl Sweep {
-    /// Records processes of a case that follow each other, and checks states of each.
+    /// Records successive processes of a case, and checks states of each.
     fn case<F: Fingerprint>(&mut self, number: usize, case: &Case, seed: u64) {
         let steps = case.steps::<F>(seed);
         let models: Vec<_> = steps.iter().map(|steps| models(case, steps)).collect();
         let records = models.iter().map(|models| models.iter().map(|model| model.records()).collect()).collect();
         let copies = steps[0].iter().enumerate().filter(|(_, step)| matches!(step, Step::Backup));
         let expected = Expected { case: *case, records, copies: copies.map(|(step, _)| step).collect(), models };
-        // Some recordings have fewer different states than asked for.
+        // Some recordings have fewer distinct states than requested.
         let per_recording = (self.wanted * 4 / 3).div_ceil(CASES.len() * GENERATIONS).min(MOST);
         let nothing = Image::default();
         let mut start = Start { image: nothing, inodes: BTreeMap::new(), progress: Progress::new(case) };
@@ -151,7 +151,7 @@ impl Sweep {
                 return;
             }
             fs::remove_dir_all(&directory).unwrap();
-            // The next process goes on after one of the power failures, an early one rather than a late one.
+            // The next process starts after one of the power failures, preferably an early one.
             let mut random = Random(seed);
             let next = random.below(states.len() as u64 * 2 / 3) as usize;
             from = survived[next].clone().unwrap();
@@ -180,7 +180,7 @@ impl Sweep {
         read(&recording).unwrap()
     }
 
-    /// Writes a state and checks it. A state that breaks a promise stays.
+    /// Writes a state and checks it. Keeps a state that breaks a promise.
     fn check<F: Fingerprint>(&self, expected: &Expected<F>, state: &State, aside: &Path) -> Result<Vec<usize>, String> {
         let name = format!("operation-{}-seed-{:x}", state.operation, state.seed);
         let directory = tempfile::Builder::new().prefix(&name).tempdir_in(&self.states).unwrap();
@@ -188,7 +188,7 @@ impl Sweep {
         let checked = catch_unwind(AssertUnwindSafe(|| expected.check(state, directory.path())));
         let checked = checked.unwrap_or_else(|_| Err("the library panicked".to_owned()));
         checked.map_err(|why| {
-            // As it was found: the check has changed it.
+            // The original state, because the check has changed it.
             let kept = aside.join(directory.path().file_name().unwrap());
             state.image.write(&kept).unwrap();
             let State { operation, seed, .. } = state;

@@ -1,11 +1,10 @@
-//! The process that is recorded: does the steps of a case, and writes marks between them.
+//! The recorded process: runs the steps of a case, and writes marks between them.
 
 use super::cases::{Case, Step, Write};
 use super::recording::MARKS;
-use fpstore::{
-    BackupMode, Filters, Fingerprint, IdKind, IdRef, IdSorter, Maintenance, Options, Record, Records, Result, Store,
-    WriteBatch,
-};
+use fpstore::admin::BackupMode;
+use fpstore::bulk::IdSorter;
+use fpstore::{Filters, Fingerprint, IdKind, IdRef, Maintenance, Options, Record, Records, Result, Store, WriteBatch};
 use std::fs::{File, OpenOptions};
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
@@ -14,11 +13,11 @@ use std::sync::Mutex;
 /// A line that the process writes to the file of marks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Mark {
-    /// The store is there.
+    /// The store exists.
     Created,
     /// A step of a thread begins.
     Begun { thread: usize, step: usize },
-    /// A step has returned; whether it promises that it survives a power failure.
+    /// A step has returned; `durable` says whether it promises to survive a power failure.
     Done { thread: usize, step: usize, durable: bool },
 }
 
@@ -44,7 +43,7 @@ impl Mark {
     }
 }
 
-/// Where the store is below the watched directory, and the copy that a step makes.
+/// The store's directory below the watched one, and the backup that a step makes.
 pub(crate) const STORE: &str = "store";
 pub(crate) fn copy(step: usize) -> String {
     format!("copy-{step}")
@@ -54,7 +53,7 @@ pub(crate) fn options(maintenance: Maintenance, memtable: u64) -> Options {
     Options::new().with_filters(Filters::Off).with_maintenance(maintenance).with_memtable_memory(memtable)
 }
 
-/// Does all steps of a case, from one step of each thread on.
+/// Runs all steps of a case, beginning with one step of each thread.
 pub(crate) fn work<F: Fingerprint>(case: &Case, seed: u64, directory: &Path, from: &[usize]) {
     let marks = std::env::var(MARKS).unwrap();
     let worker = Worker {
@@ -162,7 +161,7 @@ impl Worker {
             Step::Compact => store.compact().map(drop),
             Step::Backup => {
                 let path = self.directory.join(copy(number));
-                // The copy of an earlier process may have survived a power failure.
+                // The backup of an earlier process may have survived a power failure.
                 if path.join("MANIFEST").exists() {
                     return Ok(());
                 }

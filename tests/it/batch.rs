@@ -1,4 +1,4 @@
-//! Batches of queries: whatever way they are answered, the answers are those of single queries.
+//! Batches of queries: with every strategy, the answers are those of single queries.
 
 use crate::support::{DESIGNS, Fixture, MODES, Random, expected, families, numbered, real, store_of, uniform, wide};
 use fpstore::{
@@ -8,7 +8,7 @@ use rayon::ThreadPoolBuilder;
 
 const WAYS: [BatchStrategy; 3] = [BatchStrategy::Auto, BatchStrategy::Always, BatchStrategy::Never];
 
-/// Near and far queries, some of them twice.
+/// Near and far queries, some of them repeated.
 fn near<F: Fingerprint>(values: &[F], count: usize, most: u64, seed: u64) -> Vec<F> {
     let mut random = Random(seed);
     let mut queries: Vec<F> = Vec::new();
@@ -26,7 +26,7 @@ fn near<F: Fingerprint>(values: &[F], count: usize, most: u64, seed: u64) -> Vec
     queries
 }
 
-/// Compares all ways with single queries, and those with brute force.
+/// Compares all strategies with single queries, and those with brute force.
 fn agree<F: Fingerprint>(store: &Store<F>, records: &[Record<F>], queries: &[F], k: u32, label: &str) {
     let one_by_one = one_by_one(store, queries, k);
     for way in WAYS {
@@ -38,7 +38,7 @@ fn agree<F: Fingerprint>(store: &Store<F>, records: &[Record<F>], queries: &[F],
     }
 }
 
-/// The answer to each query, asked by itself.
+/// The answer to each query alone.
 fn one_by_one<F: Fingerprint>(store: &Store<F>, queries: &[F], k: u32) -> Vec<Vec<Match<F>>> {
     let mut searcher = store.searcher();
     queries.iter().map(|&query| searcher.query(query, k).unwrap()).collect()
@@ -51,7 +51,7 @@ fn every_design_and_distance() {
             let records = numbered(&values[..values.len().min(20_000)]);
             let store = store_of(&Parameters::new(3).with_design(design), &records, 1, ReadMode::Mmap);
             for k in 0..=6 {
-                // Wide radii are slow, and have fewer queries to answer.
+                // Wide radii are slow, so they get fewer queries.
                 let count = if k <= 3 { 400 } else { 40 };
                 let queries = near(&values, count, u64::from(k) + 1, u64::from(k) + 7);
                 agree(&store, &records, &queries, k, &format!("{name}, {design}"));
@@ -74,7 +74,7 @@ fn more_queries_than_records_and_many_ranges() {
 
 #[test]
 fn keys_that_share_all_leading_bits() {
-    // Both halves vary in a few bits only: ranges of one prefix.
+    // Both halves vary in only a few bits: ranges of one prefix.
     let mut random = Random(5);
     let values: Vec<u64> = (0..60_000).map(|_| random.next() & 0x0000_07ff_0000_07ff).collect();
     let records = numbered(&values);

@@ -18,7 +18,7 @@ fn flipped(values: &[u64], seed: u64) -> Vec<u64> {
         .collect()
 }
 
-/// Brute force for many queries over many records: distances to distinct fingerprints once, for all k.
+/// Brute force for many queries over many records: computes each distance to a distinct fingerprint once, for all k.
 fn distances(fingerprints: &[u64], query: u64, limit: u32) -> Vec<(u32, u64)> {
     let mut near: Vec<(u32, u64)> =
         fingerprints.iter().map(|&f| ((f ^ query).count_ones(), f)).filter(|&(d, _)| d <= limit).collect();
@@ -133,7 +133,7 @@ fn scan_and_nearest_agree_with_brute_force() {
 
 #[test]
 fn the_reference_pairs_of_the_document_sample() {
-    // Every pair of the 85,364 values' distinct ones within three bits: 73,231, counted by another program.
+    // The number of pairs of distinct values among the 85,364 within three bits, 73,231, comes from another program.
     let mut distinct = real();
     distinct.sort_unstable();
     distinct.dedup();
@@ -154,7 +154,7 @@ fn the_reference_pairs_of_the_document_sample() {
 
 #[test]
 fn bits_that_never_vary_do_not_make_the_index_useless() {
-    // 24 dead bits in front: prefixes of the usual length would tell nothing apart.
+    // 24 constant leading bits: prefixes of the usual length would not separate any values.
     let values: Vec<u64> = uniform(100_000, 9).into_iter().map(|value| value >> 24).collect();
     let records = numbered(&values);
     let store = store_of(&Parameters::new(3), &records, 1, ReadMode::Mmap);

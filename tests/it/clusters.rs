@@ -1,14 +1,13 @@
-//! Clusters: the connected components of brute force, with the labels, sizes and keepers that one would give by hand.
+//! Clusters: the connected components of brute force, with the expected labels, sizes and keepers.
 
 use crate::support::{Fixture, Random, families, numbered, real};
-use fpstore::{
-    Clustered, ErrorKind, Fingerprint, Id, IdKind, Keeper, Label, Parameters, ReadMode, Record, Result, Store, U256,
-};
+use fpstore::clusters::{Clustered, Keeper, Label};
+use fpstore::{ErrorKind, Fingerprint, Id, IdKind, Parameters, ReadMode, Record, Result, Store, U256};
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
-/// For each distinct fingerprint the least one of its component.
+/// For each distinct fingerprint the smallest one of its component.
 fn components<F: Fingerprint>(records: &[Record<F>], k: u32) -> BTreeMap<F, F> {
     let all: Vec<F> = records.iter().map(|record| record.fingerprint).collect::<BTreeSet<F>>().into_iter().collect();
     let mut of: Vec<usize> = (0..all.len()).collect();
@@ -66,7 +65,7 @@ fn found<F: Fingerprint>(store: &Store<F>, k: u32, keeper: &Keeper) -> Vec<Clust
         Ok(ControlFlow::Continue(()))
     };
     clustering.visit_labels(sink).unwrap();
-    // Two clusters may have the same label if an id is on two fingerprints.
+    // Two clusters may have the same label if two fingerprints share an id.
     let count = clustering.report(0).unwrap().clusters;
     assert_eq!(labels.len() as u64, count);
     let sets = [labels, all.iter().map(|one| one.label.clone()).collect::<Vec<_>>()];
@@ -75,7 +74,7 @@ fn found<F: Fingerprint>(store: &Store<F>, k: u32, keeper: &Keeper) -> Vec<Clust
     all
 }
 
-/// Some thousand records in families, of which many have the same fingerprint and many the same id.
+/// Some thousand records in families; many share a fingerprint and many share an id.
 pub(crate) fn crowded(id: impl Fn(u64) -> Id) -> Vec<Record> {
     let fingerprints = families(150, 12, 9);
     let mut random = Random(10);
@@ -90,7 +89,7 @@ pub(crate) fn text(number: u64) -> Id {
     Id::Text(format!("https://example.org/{}", number * 7919 % 1000).into())
 }
 
-/// A rank for every third id or so.
+/// A rank for about every third id.
 fn rank(id: &Id) -> Option<u64> {
     let hash = id.to_string().bytes().fold(7u64, |hash, byte| hash.wrapping_mul(31).wrapping_add(byte.into()));
     (hash % 3 == 0).then_some(hash % 1009)
@@ -181,7 +180,8 @@ fn the_real_set_has_the_clusters_that_others_counted() {
 
 #[test]
 fn reports_make_chains_visible() {
-    // Thirty fingerprints, each two bits from the one before: the ends differ in 58. One apart, with five records; and six alone.
+    // Thirty fingerprints, each two bits from the one before: the ends differ in 58. One separate fingerprint with five
+    // records; and six single records.
     let chain = (0..30u64).map(|number| (1u64 << (2 * number)) - 1);
     let repeated = [0xaaaa_aaaa_aaaa_aaaa; 5];
     let alone = (0..6u64).map(|number| 0x5555_0000_5555_0000 ^ 0xfff << (number * 8));

@@ -1,17 +1,15 @@
-//! Clusters gone on from labels are those of a run from scratch, whatever came and went.
+//! Clusters updated from earlier labels equal those of a full run, after any insertions and removals.
 
 use crate::clusters::{crowded, expected, text};
 use crate::support::{Fixture, Random, families, numbered, real};
-use fpstore::{
-    ClusterChange, ClusterUpdate, Clustered, Clustering, Clusters, Fingerprint, Id, IdKind, Keeper, Label, Parameters,
-    ReadMode, Record, Result, Store, U256,
-};
+use fpstore::clusters::{ClusterChange, ClusterUpdate, Clustered, Clustering, Clusters, Keeper, Label};
+use fpstore::{Fingerprint, Id, IdKind, Parameters, ReadMode, Record, Result, Store, U256};
 use std::collections::BTreeSet;
 use std::ops::ControlFlow;
 
 type Labels<F> = Vec<(Label<F>, Label<F>)>;
 
-/// A record as labels name it, and its label.
+/// The name of a record in labels, and its label.
 fn name<F: Fingerprint>(one: Clustered<F>) -> (Label<F>, Label<F>) {
     match one.record.id {
         Id::Count(_) => (Label::Fingerprint(one.record.fingerprint), one.label),
@@ -23,7 +21,7 @@ fn labels<F: Fingerprint>(clustering: &Clustering<F>) -> Labels<F> {
     clustering.records().unwrap().map(|one| name(one.unwrap())).collect()
 }
 
-/// The labels that others have become, and whether that was told by what has changed.
+/// The updated labels, and whether the report of changes gave them.
 fn updated<F: Fingerprint>(clusters: &Clusters<F>, given: &[(Label<F>, Label<F>)]) -> (Labels<F>, bool) {
     let mut previous = clusters.previous().unwrap();
     given.iter().for_each(|(record, label)| previous.push(record, label).unwrap());
@@ -76,7 +74,7 @@ fn shuffle<T>(items: &mut [T], random: &mut Random) {
     (1..items.len()).for_each(|at| items.swap(at, random.below(at as u64 + 1) as usize));
 }
 
-/// Labels some records, then removes some of them and adds others, of which some are in the store already.
+/// Labels some records, then removes some of them and adds others; some of these are already in the store.
 fn come_and_go<F: Fingerprint>(parameters: &Parameters, records: &[Record<F>], k: u32, round: u64) {
     let mut random = Random(round);
     let (removed, new) = [(0, 5), (10, 0), (10, 10), (3, 50), (0, 0)][round as usize % 5];
@@ -87,7 +85,7 @@ fn come_and_go<F: Fingerprint>(parameters: &Parameters, records: &[Record<F>], k
     let stored: Vec<_> = kept.iter().chain(loaded).cloned().collect();
     let before = load(parameters, &labelled, 1 + round as usize % 2);
     let mut labels_before = labels(&before.clusters(k).unwrap().find(&Keeper::Smallest).unwrap());
-    // In the order of the store, or in any.
+    // In the order of the store, or in random order.
     if round.is_multiple_of(2) {
         shuffle(&mut labels_before, &mut random);
     }
@@ -121,26 +119,27 @@ fn as_from_scratch_with_ids_of_every_kind() {
     }
 }
 
-/// A few of many records go, and a few come: most labels stay those of their clusters.
+/// Removes a few of many records, and adds a few: most labels stay those of their clusters.
 fn little_has_changed<F: Fingerprint>(kind: IdKind, id: fn(u64) -> Id, widened: fn(u64) -> F) {
     let fingerprints = families(1500, 9, 5);
     let parameters = Parameters::new(3).with_width(F::WIDTH).with_ids(kind);
     let record = |fingerprint: u64, number: u64| Record { fingerprint: widened(fingerprint), id: id(number) };
-    // Ids in no order; some fingerprints have several, and one id has two.
+    // Ids in no order; some fingerprints have several, and one id has two fingerprints.
     let all = fingerprints.iter().chain(&fingerprints[..700]);
     let mut records: Vec<Record<F>> =
         all.zip(0..).map(|(&fingerprint, number)| record(fingerprint, number * 7919 % 20_011 + 1)).collect();
     records[4000].id = records[60].id.clone();
-    // One has very many.
+    // One fingerprint has very many.
     let crowd = fingerprints[2000];
     records.extend((0..600).map(|number| record(crowd, 30_000 + 7 * number)));
     let gone = |number: usize| number % 7000 == 69;
     let mut kept: Vec<Record<F>> =
         (0..).zip(&records).filter(|(number, _)| !gone(*number)).map(|(_, one)| one.clone()).collect();
-    // Some are in the store and had no label.
+    // Some records are in the store without a label.
     let loaded = [(crowd, 30_003), (!fingerprints[3], 40_001), (!fingerprints[3], 40_002)];
     kept.extend(loaded.map(|(fingerprint, number)| record(fingerprint, number)));
-    // Near old ones, far from all, and some that are there, of one fingerprint all; with the smallest id, and the largest.
+    // Records near old ones, far from all, and some existing ones, all of one fingerprint; with the smallest id, and
+    // the largest.
     let near = |n: u64| fingerprints[n as usize * 900] ^ if n == 4 { u64::MAX } else { n };
     let mut new: Vec<Record<F>> = (0..5)
         .map(|n| record(near(n), if n == 3 { 0 } else { (1 << 20) + n }))
@@ -163,7 +162,7 @@ fn little_has_changed<F: Fingerprint>(kind: IdKind, id: fn(u64) -> Id, widened: 
             assert!((1..=5).contains(&unknown), "{kind:?} {unknown}");
         }
     }
-    // Only the least ids are told by what has changed.
+    // Only the keeper of the smallest ids supports reports of changes.
     let scratch = labels(&clusters.find(&Keeper::Smallest).unwrap());
     assert!(updated(&clusters, &old) == (scratch.clone(), true), "{kind:?}");
     assert!(updated(&clusters, &largest) == (scratch.clone(), false), "{kind:?}");
@@ -181,14 +180,14 @@ fn as_from_scratch_where_little_has_changed() {
     little_has_changed::<u64>(IdKind::Text, text_of, |one| one);
     little_has_changed::<u64>(IdKind::None, Id::Number, |one| one);
     little_has_changed::<u128>(IdKind::Number, Id::Number, |one| u128::from(one) << 64);
-    // The first 64 bits of all are equal.
+    // All fingerprints share their first 64 bits.
     little_has_changed::<u128>(IdKind::Text, text_of, u128::from);
     little_has_changed::<U256>(IdKind::None, Id::Number, |one| {
         U256::from_words(|word| if word == 3 { one } else { 7 })
     });
 }
 
-/// Labels with lines that miss, that are of nothing, that are another one's, that come twice, that come in another order.
+/// Labels with lines that are missing, of no record, of another record, repeated, or in another order.
 fn damaged<F: Fingerprint>(labels: &Labels<F>, random: &mut Random, round: u64) -> Labels<F> {
     let mut labels = labels.clone();
     for _ in 0..2 {
@@ -234,7 +233,7 @@ fn as_from_scratch_with_wide_fingerprints() {
 
 #[test]
 fn only_what_is_new_or_was_touched_is_looked_at_again() {
-    // Chains of four; each id is that of its place.
+    // Chains of four; each id is that of its position.
     let chain = |number: u64| {
         let centre = number.wrapping_mul(0x9e37_79b9_7f4a_7c15);
         [centre, centre ^ 0b11, centre ^ 0b1111, centre ^ 0b11_1111]
@@ -249,7 +248,8 @@ fn only_what_is_new_or_was_touched_is_looked_at_again() {
     let unchanged = gone_on(&all.clusters(2).unwrap(), &known);
     assert_eq!((unchanged.searched(), labels(&unchanged)), (0, known.clone()));
     assert_eq!(updated(&all.clusters(2).unwrap(), &known), (known.clone(), true));
-    // The second link of one chain goes, and the ends of another come together: 3 of the first chain, and the new one.
+    // Removes the second link of one chain, and joins the ends of another: 3 records of the first chain, and the new
+    // one.
     let without: Vec<Record> = records.iter().filter(|record| record.id != Id::Number(401)).cloned().collect();
     let store = load(&parameters, &without, 1);
     let new = load(&parameters, &[Record { fingerprint: fingerprints[800] ^ 1 << 40, id: Id::Number(9000) }], 1);
@@ -262,7 +262,7 @@ fn only_what_is_new_or_was_touched_is_looked_at_again() {
     for (id, cluster) in expected {
         assert_eq!(label(id), Some(Label::Id(Id::from(cluster))), "{id}");
     }
-    // A record that has no label is as good as a new one.
+    // A record without a label counts as a new one.
     let some: Labels<u64> = known.iter().filter(|one| one.0 != Label::Id(Id::Number(402))).cloned().collect();
     let clustering = gone_on(&all.clusters(2).unwrap(), &some);
     assert_eq!((clustering.searched(), labels(&clustering)), (1, known));
@@ -270,7 +270,7 @@ fn only_what_is_new_or_was_touched_is_looked_at_again() {
 
 #[test]
 fn a_label_counts_only_with_the_record_that_it_is_of() {
-    // The middle one, whose id is the label, is gone, and so is its line.
+    // The middle record, whose id is the label, is gone, and so is its line.
     let records = [(1, 0b0), (2, 0b11_1111)].map(|(id, fingerprint)| Record { fingerprint, id: Id::Number(id) });
     let store = load::<u64>(&Parameters::new(3), &records, 1);
     let id = |number: u64| Label::Id(Id::Number(number));

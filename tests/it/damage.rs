@@ -1,15 +1,16 @@
 //! Every byte flipped, every file cut at every length, random bytes as files: `verify` reports it, queries give an
-//! error or the right answer, nothing panics.
+//! error or the right answer, and no operation panics.
 
 use crate::points::points;
 use crate::support::*;
+use fpstore::admin::verify;
 use fpstore::inspect::{self, BlockKind};
-use fpstore::{Codec, Design, ErrorKind, Options, Parameters, ReadMode, Record, Store, verify};
+use fpstore::{Codec, Design, ErrorKind, Options, Parameters, ReadMode, Record, Store};
 use proptest::prelude::*;
 use rayon::prelude::*;
 use std::path::PathBuf;
 
-/// A store of two segments with both kinds of block and fingerprints of several records.
+/// A store of two segments with both kinds of block, and with fingerprints of several records.
 fn small(codec: Codec) -> (Vec<(PathBuf, Vec<u8>)>, Vec<Record>) {
     let mut records = numbered(&uniform(150, 11));
     records.extend(numbered(&families(40, 10, 13)));
@@ -33,7 +34,7 @@ fn kinds(fixture: &Fixture) -> Vec<BlockKind> {
     views.iter().flat_map(|view| [of(view, 0), of(view, 1)].concat()).collect()
 }
 
-/// The same files with one of them changed, in an environment of their own.
+/// The same files with one of them changed, in a separate environment.
 fn with_file(files: &[(PathBuf, Vec<u8>)], changed: usize, bytes: Vec<u8>, mode: ReadMode) -> Fixture {
     let fixture = Fixture::new(mode);
     fpstore::env::Env::create_dir(&fixture.env, &fixture.path).unwrap();
@@ -44,7 +45,7 @@ fn with_file(files: &[(PathBuf, Vec<u8>)], changed: usize, bytes: Vec<u8>, mode:
     fixture
 }
 
-/// Verifies and asks a store one file of which was damaged.
+/// Verifies and queries a store with one damaged file.
 fn check(fixture: &Fixture, records: &[Record], queries: &[u64], label: &str) {
     let report = verify(&fixture.path, &fixture.options);
     let report = report.unwrap_or_else(|error| panic!("{label}: verify fails instead of reporting: {error}"));
@@ -114,7 +115,7 @@ fn a_missing_segment_and_one_of_another_load_are_noticed() {
 
 #[test]
 fn the_segment_of_another_store_is_not_taken_for_ones_own() {
-    // Alike in every number that a footer has: same counts, same places, same lengths.
+    // Stores with equal numbers in their footers: same counts, same places, same lengths.
     let stores: Vec<Fixture> = [0x1111_2222_3333_4444, 0x5555_6666_7777_8888]
         .into_iter()
         .map(|fingerprint| {
@@ -174,7 +175,7 @@ proptest! {
     fn random_bytes_are_no_segment_and_no_manifest(bytes in prop::collection::vec(any::<u8>(), 0..500), genuine: bool) {
         let (files, records) = small(Codec::Adaptive);
         for number in (0..files.len()).filter(|&file| !is_lock(&files[file].0)) {
-            // Half of them begin as a genuine file does.
+            // Half of them begin like a genuine file.
             let head = if genuine { &files[number].1[..16.min(files[number].1.len())] } else { &[][..] };
             let fixture = with_file(&files, number, [head, &bytes].concat(), ReadMode::Mmap);
             check(&fixture, &records, &[1], "random bytes");

@@ -1,4 +1,4 @@
-//! Sets that no sample of documents has, and that have to work all the same.
+//! Sets that no sample of documents has, but that must work.
 
 use crate::support::*;
 use fpstore::{Parameters, ReadMode, Record, Records, Store};
@@ -53,7 +53,7 @@ fn one_value_ten_million_times() {
     let matches = store.query(43, 1).unwrap();
     assert!(matches.iter().map(|found| found.id.number().unwrap()).eq(0..10_000_000));
     assert!(store.verify().unwrap().damages.is_empty());
-    // An id among ten million needs 24 bits; a bit more says that no new fingerprint begins.
+    // An id among ten million needs 24 bits; one more bit marks that no new fingerprint begins.
     assert!(store.statistics().id_bytes < 10_000_000 * 26 / 8);
 }
 
@@ -73,13 +73,13 @@ fn more_fingerprints_of_one_id_than_a_page_can_count() {
     let records: Vec<Record> = (0..140_000).map(|_| Record::new(random.next(), 9)).collect();
     let store = store_of(&Parameters::new(3), &records, 1, ReadMode::Mmap);
     assert!(store.verify().unwrap().damages.is_empty());
-    // They take no room but a header: 65,535, 65,535, and the rest.
+    // They take no space except a header: 65,535, 65,535, and the rest.
     let pages = store.statistics().id_bytes;
     assert!((2 * 4096..3 * 4096).contains(&pages), "{pages} bytes of ids");
     every_record_is_found(&store, &records);
 }
 
-/// Records, all of different fingerprints, are found one by one and listed.
+/// Records of distinct fingerprints are found one by one and listed.
 fn every_record_is_found(store: &Store, records: &[Record]) {
     let mut searcher = store.searcher();
     for record in records {
@@ -113,7 +113,7 @@ fn more_pages_of_ids_and_blocks_than_a_chunk_of_their_indexes_describes() {
 fn as_many_blocks_as_a_chunk_of_the_index_describes_and_some_more() {
     let all = uniform(5400, 73);
     let mut seen = [false; 3];
-    // About 19 fingerprints a block; the number of blocks grows slowly with that of fingerprints.
+    // About 19 fingerprints per block; the number of blocks grows slowly with that of fingerprints.
     for count in (4300..5400).step_by(5) {
         let records = numbered(&all[..count]);
         let fixture = Fixture::new(ReadMode::Mmap);

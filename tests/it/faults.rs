@@ -1,5 +1,5 @@
-//! Each operation on files fails in turn, alone or with all that follow, and after that the power may fail too: a load
-//! fails or succeeds, and the store is as before or as after. What was reported as done survives the power failure.
+//! Each operation on files fails in turn, alone or with all later ones, optionally followed by a power failure. A load
+//! fails or succeeds, and the store has the state before or after it. Acknowledged writes survive the power failure.
 
 use crate::points::{every, is_long, number, points};
 use crate::support::*;
@@ -20,13 +20,13 @@ struct Fault {
     /// Number of the operation that fails.
     #[expect(dead_code, reason = "for messages, by way of Debug")]
     operation: u64,
-    /// Whether all that follow fail too.
+    /// Whether all later operations fail too.
     lasting: bool,
-    /// Whether everything that was not synced is lost afterwards.
+    /// Whether all unsynced data is lost afterwards.
     crash: bool,
 }
 
-/// Runs `work` with every fault of this run, and afterwards `check` with whether it succeeded.
+/// Runs `work` with every fault of this run; then calls `check` with whether it succeeded.
 fn sweep(
     prepare: impl Fn(&Fixture),
     work: impl Fn(&Fixture, &Options) -> fpstore::Result<()>,
@@ -152,7 +152,8 @@ fn a_load_that_makes_one_segment() {
     }
 }
 
-/// Runs of records, fingerprints and keys, and sections that wait for their place: all in temporary files, which fail too.
+/// Runs of records, fingerprints and keys, and sections that wait for their place: all in temporary files, whose
+/// operations fail too.
 #[test]
 fn a_load_that_does_not_fit_its_memory() {
     let (old, new) = (numbered(&wide::<U256>(400, 71)), numbered(&wide::<U256>(12_000, 72)));
@@ -162,7 +163,7 @@ fn a_load_that_does_not_fit_its_memory() {
     let mut before = old.clone();
     before.sort_unstable();
     let (mut done, mut faults) = (false, 0);
-    // The numbers of operations that fail; there are some two thousand of them.
+    // The numbers of failing operations, out of some two thousand.
     for operation in points((0..).step_by(23)) {
         let fixture = Fixture::new(ReadMode::Pread);
         drop(fixture.load_wide(&parameters, &old, 1));
@@ -203,7 +204,7 @@ fn a_store_whose_load_failed_answers_as_before_and_takes_the_next_load_or_says_w
                         assert_eq!(report.added(), 600);
                         Ok(())
                     }
-                    // Poisoned only where the new manifest may be there already.
+                    // The store is poisoned only if the new manifest may exist already.
                     Err(again) if again.kind() == ErrorKind::Poisoned => {
                         poisoned.set(poisoned.get() + 1);
                         Err(again)
@@ -223,8 +224,8 @@ fn a_store_whose_load_failed_answers_as_before_and_takes_the_next_load_or_says_w
 
 #[test]
 fn opening_for_writing_makes_a_manifest_durable_whose_writer_could_not() {
-    // The writer's last sync fails, so its load fails although the new manifest is there; the next writer, who finds
-    // the records and reports them as present, must have made them durable.
+    // The writer's last sync fails, so its load fails although the new manifest exists. The next writer finds the
+    // records and reports them as present, so it must have made them durable.
     let new = numbered(&real()[..500]);
     let parameters = Parameters::new(3);
     for operation in points(0..200) {
@@ -270,7 +271,7 @@ fn a_load_reads_no_more_of_the_store_once_reading_has_failed() {
     let store = <Store>::open(&fixture.path, &options).unwrap();
     let opened = failing.operations();
     store.bulk_load(Records::WithIds(records.clone())).unwrap();
-    // That took many reads; of a disk that is gone from the third on, no more than the one that fails.
+    // This load took many operations. On a disk that fails from the third one on, a load stops at the first failure.
     assert!(failing.operations() - opened > 20);
     drop(store);
     let failing = Failing::new(Arc::new(fixture.env.clone()), opened + 2..u64::MAX);

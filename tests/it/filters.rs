@@ -1,4 +1,4 @@
-//! Prefix filters change what a query costs, never what it answers; they are made when and where they are wanted.
+//! Prefix filters change the cost of a query, never its answer; options decide when the store builds them.
 
 use crate::hooked::{Hooked, Op};
 use crate::support::*;
@@ -10,7 +10,7 @@ use std::sync::mpsc::channel;
 use std::thread;
 use std::time::Duration;
 
-/// Uniform values, and families of values that differ in few bits: enough that every segment gets filters.
+/// Uniform values, and families of values that differ in few bits: enough for a filter in every segment.
 fn values() -> Vec<u64> {
     let mut random = Random(31);
     let mut values = uniform(80_000, 30);
@@ -27,7 +27,7 @@ fn queries(values: &[u64]) -> Vec<u64> {
     near
 }
 
-/// What asking every query costs.
+/// The total cost of all queries.
 fn work(store: &Store, queries: &[u64]) -> QueryStats {
     let mut searcher = store.searcher();
     queries.iter().for_each(|&query| _ = searcher.query(query, 3).unwrap());
@@ -92,7 +92,7 @@ fn made_in_the_background_at_opening_or_never_and_within_their_memory() {
     store.wait_for_filters();
     let one = store.filter_bytes();
     assert!(one > 0);
-    // A segment that is loaded later gets one as well.
+    // A segment loaded later gets one as well.
     store.bulk_load(Records::WithIds(second.to_vec())).unwrap();
     store.wait_for_filters();
     assert_eq!(store.filter_bytes(), 2 * one);
@@ -156,7 +156,7 @@ fn half_of_the_memory_that_is_available_unless_it_is_said() {
 fn filters_that_are_there_count_and_those_of_merged_segments_do_not() {
     let records = numbered(&uniform(240_000, 40));
     let mut fixture = Fixture::new(ReadMode::Mmap);
-    // Each half wants as much as the other, and both together as much as the merged segment.
+    // Both halves have equal filters, together as large as those of the merged segment.
     let one = fixture.load(&Parameters::new(3), &records[..120_000], 1).statistics().filter_bytes;
     fixture = Fixture::new(ReadMode::Mmap);
     fixture.options = fixture.options.with_filters(Filters::AtOpen).with_filter_memory(2 * one);
@@ -185,7 +185,7 @@ fn a_panic_while_a_filter_is_made_does_not_keep_the_store_waiting() {
     });
     let options = fixture.options.clone().with_env(env).with_filters(Filters::AtOpen);
     let (sender, receiver) = channel();
-    // On a thread of its own: if it waits for ever, the test fails all the same.
+    // A separate thread, so that a deadlock fails the test.
     let path = fixture.path.clone();
     thread::spawn(move || {
         let store = <Store>::open_read_only(path, &options).unwrap();
@@ -196,7 +196,7 @@ fn a_panic_while_a_filter_is_made_does_not_keep_the_store_waiting() {
     let [wanted, built, refused, failed, _] = of(&store);
     assert_eq!((built, refused, failed), (wanted / 2, 0, wanted / 2));
     compare(&store, &records, &queries(&uniform(100_000, 42))[..20], 0..=3, "a filter that is missing after a panic");
-    // It is tried again when filters are asked for.
+    // Requesting filters again retries.
     store.make_filters(Filters::AtOpen);
     assert_eq!(of(&store)[1..4], [wanted, 0, 0]);
 }
@@ -223,7 +223,7 @@ fn a_damaged_table_has_no_filter_and_says_so_when_asked() {
     assert_eq!((filters.failed_bytes, filters.refused_bytes), (filters.built_bytes, 0));
     let failed = records.iter().step_by(97).filter(|record| store.query(record.fingerprint, 3).is_err()).count();
     assert!(failed > 0);
-    // One searcher for all: a query that fails leaves nothing to the next one.
+    // One searcher for all: a failed query must not affect the next one.
     let mut searcher = store.searcher();
     let again = records.iter().step_by(97).filter(|record| searcher.query(record.fingerprint, 3).is_err()).count();
     assert_eq!(again, failed);

@@ -1,28 +1,25 @@
 //! Golden files: stores as this format version writes them, byte for byte, and damaged ones that every reader refuses.
 //!
-//! They are made by these tests when `tests/golden/good` is missing, and compared ever after. After raising the format
-//! version move `good` to a folder of the old version's own, add it to [`OLD`], and remove `bad`; CI never makes them.
-//! The bytes of compressed texts are zstd's and may change with its release: the text ids here are few and short, so
-//! that they are stored as they are.
-//! `format-spec/decode.py`, a decoder that shares no code with the library, has to read the good ones to the same
-//! records and refuse the bad ones and those of other versions.
+//! These tests make the files if `tests/golden/good` is missing, and compare them otherwise. After raising the format
+//! version, remove `good` and `bad`; from the first release on, `good` moves to a folder for the old version instead.
+//! CI never makes golden files. The bytes of compressed texts come from zstd and may change with its release, so the
+//! text ids here are few and short enough to be stored uncompressed. `format-spec/decode.py`, a decoder that shares no
+//! code with the library, must read the same records from the good files, and must refuse the bad ones and those of
+//! other versions.
 
 mod bad;
 
-use crate::points::points;
 use crate::support::*;
+use fpstore::admin::verify;
 use fpstore::{
     Codec, Design, Durability, ErrorKind, Fingerprint, IdKind, IdRef, Maintenance, Options, Parameters, Record,
-    Records, Store, U256, WriteBatch, verify,
+    Records, Store, U256, WriteBatch,
 };
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
-/// Folders of stores in other formats, and their format version.
-const OLD: [(&str, u32); 4] = [("version-1", 1), ("version-2", 2), ("version-3", 3), ("version-4", 4)];
-
-/// Where the golden files are; makes them if there are none.
+/// The folder of the golden files; makes them if there are none.
 fn folder() -> &'static Path {
     static FOLDER: OnceLock<PathBuf> = OnceLock::new();
     FOLDER.get_or_init(|| {
@@ -43,7 +40,7 @@ fn make(folder: &Path) {
     bad::make(folder);
 }
 
-/// Nothing happens behind the back of who makes a store.
+/// Options without background work.
 fn manual() -> Options {
     Options::new().with_maintenance(Maintenance::Manual)
 }
@@ -65,10 +62,10 @@ enum Steps {
 enum Step<F: Fingerprint = u64> {
     Load(Records<F>),
     Remove(Records<F>),
-    /// One batch, durable when it returns.
+    /// One batch, durable when the call returns.
     Write(WriteBatch<F>),
     Flush,
-    /// Closes the store and opens it again: what is written then goes to another log.
+    /// Closes and reopens the store, so that later writes go to another log.
     Reopen,
 }
 
@@ -82,7 +79,7 @@ fn steps(name: &'static str, parameters: Parameters, steps: Vec<Step>) -> Golden
     Golden { name, parameters, steps: Steps::Bits64(steps) }
 }
 
-/// A batch of records that are there, and of others that are not any more.
+/// A batch that inserts some records and removes others.
 fn batch<'a, F: Fingerprint, I: Into<IdRef<'a>>>(
     inserted: impl IntoIterator<Item = (F, I)>,
     removed: impl IntoIterator<Item = (F, I)>,
@@ -150,7 +147,7 @@ fn all() -> Vec<Golden> {
     all
 }
 
-/// Stores of which records were removed, with an id index, and with logs.
+/// Stores with removed records, with an id index, and with logs.
 fn live() -> Vec<Golden> {
     let three = || Parameters::new(3);
     let some: Vec<u64> = uniform(60, 86);
@@ -158,17 +155,17 @@ fn live() -> Vec<Golden> {
     let pairs = |range: std::ops::Range<usize>| some[range.clone()].iter().copied().zip(range.start as u64..);
     let every_third: Vec<Record> = records.iter().step_by(3).cloned().collect();
     let often: Vec<u64> = some.iter().zip(0..).flat_map(|(&f, i)| vec![f; 2 + i % 3]).collect();
-    // All of the first ones, one of others.
+    // All records of the first fingerprints, one record of each other.
     let less: Vec<u64> =
         some[..20].iter().zip(0..).flat_map(|(&f, i)| vec![f; if i < 5 { 2 + i % 3 } else { 1 }]).collect();
-    // Many ids on few fingerprints, so that hashes of several meet on one.
+    // Many ids on few fingerprints, so that their hashes collide.
     let meeting = (0..3000u64).map(|i| Record::new(some[(i % 3) as usize], i * i)).collect();
     let texts = ["/", "a", "https://a.example/x?y=1", "\u{fc}", "\u{10348}"];
     let of_texts = || some.iter().copied().zip(texts);
     let none =
         |range: std::ops::Range<usize>| wide::<u128>(12, 87)[range].to_vec().into_iter().map(|f| (f, IdRef::None));
     vec![
-        // The last run has removals and records, the one before removals alone.
+        // The last run has tombstones and records, the one before only tombstones.
         steps(
             "removals",
             three(),
@@ -223,7 +220,7 @@ fn live() -> Vec<Golden> {
     ]
 }
 
-/// More than a page of fingerprints, some of which begin alike; some have several ids.
+/// More than a page of fingerprints, some with a common prefix; some have several ids.
 fn wide_sample() -> Vec<Record<u128>> {
     let mut fingerprints = wide::<u128>(300, 83);
     fingerprints.extend((0..40).map(|i| (7 << 64) + i * i));
@@ -231,7 +228,7 @@ fn wide_sample() -> Vec<Record<u128>> {
     (0..).zip(&fingerprints).flat_map(|(i, &f)| ids(i).map(move |id| Record::new(f, id))).collect()
 }
 
-/// Makes the store and returns its files; the lock is no part of the format.
+/// Makes the store and returns its files; the lock is not part of the format.
 fn write(golden: &Golden, path: &Path) -> Vec<(String, Vec<u8>)> {
     fn make<F: Fingerprint>(golden: &Golden, path: &Path, steps: &[Step<F>]) {
         let mut store = Store::<F>::create(path, &golden.parameters, &manual()).unwrap();
@@ -300,37 +297,33 @@ fn sound_and_answers<F: Fingerprint>(golden: &Golden) {
     }
 }
 
+/// Every file carries its version at the same place, and readers look at it before anything else.
 #[test]
 fn stores_of_other_versions_are_refused_with_the_reason() {
-    let mut refused = Vec::new();
-    for (name, version) in OLD {
-        let stores: Vec<PathBuf> =
-            fs::read_dir(folder().join(name)).unwrap().map(|entry| entry.unwrap().path()).collect();
-        assert!(!stores.is_empty());
-        for path in stores {
-            let reason = format!("format version {version}; this program reads version 5");
-            let error = <Store>::open_read_only(&path, &Options::new()).unwrap_err();
-            assert_eq!(
-                (error.kind(), error.message()),
-                (ErrorKind::Unsupported, reason.as_str()),
-                "{}",
-                path.display()
-            );
-            for (file, _) in files(&path) {
-                let file = if file == "MANIFEST" { path.clone() } else { path.join(file) };
-                let damages = verify(&file, &Options::new()).unwrap().damages;
-                assert!(damages.iter().any(|damage| damage.message == reason), "{}: {damages:?}", file.display());
-                refused.push(file);
-            }
+    let directory = tempfile::tempdir().unwrap();
+    for (name, version) in ["log", "removals", "id-index", "wide-128"].into_iter().zip([0u32, 4, 6, u32::MAX]) {
+        let path = directory.path().join(name);
+        fs::create_dir(&path).unwrap();
+        for (file, mut bytes) in files(&folder().join("good").join(name)) {
+            bytes[8..12].copy_from_slice(&version.to_le_bytes());
+            fs::write(path.join(file), bytes).unwrap();
         }
-    }
-    // The decoder reads a log only as part of its store: `bad/log-of-another-version`.
-    refused.retain(|file| file.extension().is_none_or(|extension| extension != "wal"));
-    for file in points(refused) {
-        let Some(output) = decode(&file) else { continue };
-        let message = String::from_utf8_lossy(&output.stderr);
-        assert_eq!(output.status.code(), Some(1), "{}: {message}", file.display());
-        assert!(message.contains("unsupported version"), "{}: {message}", file.display());
+        let reason = format!("format version {version}; this program reads version 5");
+        let error = <Store>::open_read_only(&path, &Options::new()).unwrap_err();
+        assert_eq!((error.kind(), error.message()), (ErrorKind::Unsupported, reason.as_str()), "{name}");
+        for (file, _) in files(&path) {
+            let file = if file == "MANIFEST" { path.clone() } else { path.join(file) };
+            let damages = verify(&file, &Options::new()).unwrap().damages;
+            assert!(damages.iter().any(|damage| damage.message == reason), "{}: {damages:?}", file.display());
+            // The decoder reads a log only as part of its store: `bad/log-of-another-version`.
+            if file.extension().is_some_and(|extension| extension == "wal") {
+                continue;
+            }
+            let Some(output) = decode(&file) else { continue };
+            let message = String::from_utf8_lossy(&output.stderr);
+            assert_eq!(output.status.code(), Some(1), "{}: {message}", file.display());
+            assert!(message.contains("unsupported version"), "{}: {message}", file.display());
+        }
     }
 }
 
@@ -349,7 +342,7 @@ fn the_specifications_decoder_reads_the_good_ones_to_the_same_records() {
     }
 }
 
-/// The records of a store as the decoder prints them.
+/// The records of a store in the decoder's output format.
 fn listed<F: Fingerprint>(path: &Path) -> String {
     let hex = |fingerprint: F| (0..F::WORDS).map(|word| format!("{:016x}", fingerprint.word(word))).collect::<String>();
     let store = Store::<F>::open_read_only(path, &Options::new()).unwrap();

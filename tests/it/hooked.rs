@@ -1,4 +1,4 @@
-//! An environment that calls a function before each operation, which may make it fail, or do something else first.
+//! An environment that calls a function before each operation, which may make it fail, or do other work first.
 
 use fpstore::env::{Env, LockFile, LogFile, ReadFile, ReadMode, ScratchFile, WriteFile};
 use std::fmt;
@@ -6,10 +6,10 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// The error of a device after which all bytes of an append are there nevertheless.
+/// A device error after which all bytes of an append may exist nevertheless.
 pub(crate) const EIO: i32 = 5;
 
-/// What is about to be done.
+/// The next operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Op {
     Create,
@@ -30,7 +30,7 @@ pub(crate) enum Op {
 
 type Hook = dyn Fn(Op, &Path) -> io::Result<()> + Send + Sync;
 
-/// Passes everything on to another environment behind a hook.
+/// Forwards all operations to another environment, after a hook.
 #[derive(Clone)]
 pub(crate) struct Hooked {
     inner: Arc<dyn Env>,
@@ -120,9 +120,13 @@ impl Env for Hooked {
     fn free_bytes(&self, directory: &Path) -> Option<u64> {
         self.inner.free_bytes(directory)
     }
+
+    fn available_memory(&self) -> Option<u64> {
+        self.inner.available_memory()
+    }
 }
 
-/// A file whose operations have the hook called.
+/// A file whose operations call the hook.
 struct File<T> {
     inner: T,
     path: PathBuf,
@@ -162,7 +166,7 @@ impl WriteFile for File<Box<dyn WriteFile>> {
 impl LogFile for File<Box<dyn LogFile>> {
     fn write_at(&self, offset: u64, bytes: &[u8]) -> io::Result<()> {
         if let Err(error) = self.before(Op::Append) {
-            // A device that fails may have taken a part, or all of it.
+            // A failing device may have written a part of the bytes, or all of them.
             let taken = if error.raw_os_error() == Some(EIO) { bytes.len() } else { bytes.len() / 2 };
             self.inner.write_at(offset, &bytes[..taken])?;
             return Err(error);

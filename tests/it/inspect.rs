@@ -1,4 +1,4 @@
-//! The raw view: sections and fields cover every byte of every file, blocks hold what was loaded.
+//! The raw view: sections and fields cover every byte of every file, and blocks hold the loaded records.
 
 use crate::support::*;
 use fpstore::{Codec, Parameters, ReadMode, inspect};
@@ -7,7 +7,7 @@ use fpstore::{Codec, Parameters, ReadMode, inspect};
 fn sections_and_fields_cover_every_byte_once() {
     for codec in Codec::ALL {
         let fixture = Fixture::new(ReadMode::Mmap);
-        // Large enough for a section that is aligned, and so for padding.
+        // Large enough for an aligned section, and so for padding.
         let records = numbered(&uniform(210_000, 1));
         drop(fixture.load(&Parameters::new(3).with_codec(codec), &records, 1));
         for view in inspect::open(&fixture.path, &fixture.options).unwrap() {

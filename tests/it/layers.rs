@@ -1,6 +1,7 @@
-//! The rules of the source that a program can check: which module may use which, how long a file may be, where `unsafe` may be.
+//! The rules of the source that a program can check: the modules that a module may use, the length of a file, the
+//! places of `unsafe`.
 //!
-//! A module uses modules of lower layers only, so each can be read, tested and replaced without those above it.
+//! A module uses only modules of lower layers, so each can be read, tested and replaced without those above it.
 //! ARCHITECTURE.md describes the layers.
 
 mod circles;
@@ -31,30 +32,24 @@ const LAYERS: &[&[&str]] = &[
     &["inspect"],
     &["repair"],
     &["store"],
-    &["fuzzing", "instances", "lib"],
+    &["fuzzing", "lib"],
 ];
 
-/// Neighbours in one layer of which the first may use the second.
-const NEIGHBOURS: &[(&str, &str)] = &[
-    ("fingerprint", "error"),
-    ("codec", "bits"),
-    ("lib", "fuzzing"),
-    ("lib", "instances"),
-    ("fuzzing", "lib"),
-    ("instances", "lib"),
-];
+/// Modules of one layer, the first of which may use the second.
+const NEIGHBOURS: &[(&str, &str)] =
+    &[("fingerprint", "error"), ("codec", "bits"), ("lib", "fuzzing"), ("fuzzing", "lib")];
 
-/// From this layer on, unit tests may use what the library offers its users.
+/// From this layer on, unit tests may use the library's public interface.
 const TESTED_AS_USERS_DO: &str = "db";
 
-/// The only modules with `unsafe` in them, folders with all that they hold. Each says in its text why it needs it, and
-/// at every place why that is sound.
+/// The only modules with `unsafe`, folders with all their files. Each module text explains why it needs `unsafe`, and a
+/// comment at every place explains why it is sound.
 const UNSAFE: &[&[&str]] = &[&["env", "mmap"], &["codec", "simd"]];
 
-/// The most lines a source file may have.
+/// The maximum number of lines of a source file.
 const LONGEST: usize = 500;
 
-/// Where the project's own sources are.
+/// The folders of the project's own sources.
 const FOLDERS: &[&str] = &["src", "tests", "sketch", "tools", "benches", "examples", "format-spec"];
 
 #[test]
@@ -65,7 +60,7 @@ fn modules_use_lower_layers_only() {
     assert_none(files.flat_map(|file| layer_breaks(&file.name, &file.text)).collect());
 }
 
-/// Where each crate of the project begins.
+/// The root folder of each crate of the project.
 const CRATES: &[&str] = &[
     "src",
     "sketch/src",
@@ -108,7 +103,7 @@ fn no_source_file_is_too_long() {
 
 #[test]
 fn unsafe_stays_where_it_is_explained() {
-    // The peers' benchmark is a workspace of its own; it has to call a library in C.
+    // The peers' benchmark is a separate workspace; it must call a C library.
     let foreign = |file: &File| file.name.starts_with("benches/peers/");
     let files: Vec<_> = sources(FOLDERS).into_iter().filter(|file| !foreign(file)).collect();
     assert_none(files.iter().flat_map(|file| misplaced_unsafe(&file.name, &file.text)).collect());
@@ -119,7 +114,7 @@ fn unsafe_stays_where_it_is_explained() {
     }
 }
 
-/// What the source in the file breaks of the layer rule, one line of text each.
+/// The violations of the layer rule in the file, one line of text each.
 fn layer_breaks(file: &str, source: &str) -> Vec<String> {
     let module = module_path(file);
     let own = module.first().copied().unwrap_or("lib");
@@ -144,7 +139,7 @@ fn layer_breaks(file: &str, source: &str) -> Vec<String> {
     breaks
 }
 
-/// A `#[path]` that leads to another folder: what is there would be judged as part of that folder.
+/// A `#[path]` that leads to another folder: the checker would judge its target as part of that folder.
 fn strangers(file: &str, source: &str) -> Vec<String> {
     let tokens = tokens(source);
     let attributes =
@@ -161,7 +156,7 @@ fn may_use((own, own_layer): (&str, usize), (other, other_layer): (&str, usize))
     other_layer < own_layer || own_layer == other_layer && NEIGHBOURS.contains(&(own, other))
 }
 
-/// The source without its unit tests, which stand at its end.
+/// The source without the unit tests at its end.
 fn untested(source: &str) -> &str {
     source.find("#[cfg(test)]\nmod ").and_then(|end| source.get(..end)).unwrap_or(source)
 }
@@ -170,7 +165,7 @@ fn layer(module: &str) -> Option<usize> {
     LAYERS.iter().position(|modules| modules.contains(&module))
 }
 
-/// Whether an entry of `src/` is a module that has no layer.
+/// Whether an entry of `src/` is a module without a layer.
 fn homeless(entry: &str) -> Option<String> {
     let module = entry.strip_suffix(".rs").unwrap_or(entry);
     layer(module)
@@ -196,9 +191,9 @@ fn may_be_unsafe(file: &str) -> bool {
     file.starts_with("src/") && UNSAFE.iter().any(|allowed| module.starts_with(allowed))
 }
 
-/// What a module that may be `unsafe` leaves unsaid: in its text what it needs that for (a module within a folder of
-/// the list relies on the folder's own text), and above every place a comment that begins with `SAFETY:`. Test modules,
-/// which stand at the end, need not explain.
+/// The missing explanations of a module that may be `unsafe`: the reason in its text (a module within a folder of the
+/// list relies on the folder's text), and a comment that begins with `SAFETY:` above every place. Test modules, at the
+/// end, need no explanation.
 fn unexplained_unsafe(file: &str, source: &str) -> Vec<String> {
     if !may_be_unsafe(file) {
         return Vec::new();

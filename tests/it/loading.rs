@@ -1,7 +1,7 @@
-//! Bulk loads: a store is a set of records, numbers are never used again, loads are all or nothing.
+//! Bulk loads: a store is a set of records, numbers are never reused, loads are all or nothing.
 
 use crate::support::*;
-use fpstore::{ErrorKind, IdAssignment, Parameters, ReadMode, Record, Records, Store};
+use fpstore::{Durability, ErrorKind, IdAssignment, IdKind, IdRef, Parameters, ReadMode, Record, Records, Store};
 use proptest::prelude::*;
 use std::collections::BTreeSet;
 
@@ -30,6 +30,41 @@ fn own_numbers_begin_at_zero_go_on_and_survive_reopening() {
 }
 
 #[test]
+fn an_id_assignment_given_at_creation_holds_from_the_first_record_on() {
+    for (assignment, refused, taken) in
+        [(IdAssignment::Auto, IdRef::Number(7), IdRef::None), (IdAssignment::Explicit, IdRef::None, IdRef::Number(7))]
+    {
+        let fixture = Fixture::new(ReadMode::Mmap);
+        let parameters = Parameters::new(3).with_id_assignment(assignment);
+        let store = <Store>::create(&fixture.path, &parameters, &fixture.options).unwrap();
+        for _ in 0..2 {
+            assert_eq!(store.id_assignment(), assignment);
+            let error = store.insert(1, refused, Durability::SyncData).unwrap_err();
+            assert_eq!(error.kind(), ErrorKind::InvalidInput, "{error}");
+        }
+        drop(store);
+        let store = <Store>::open(&fixture.path, &fixture.options).unwrap();
+        assert_eq!(store.id_assignment(), assignment);
+        assert_eq!(store.insert(1, refused, Durability::SyncData).unwrap_err().kind(), ErrorKind::InvalidInput);
+        let loaded = if assignment == IdAssignment::Auto {
+            store.bulk_load(Records::WithIds(vec![Record::new(2, 7)]))
+        } else {
+            store.bulk_load(Records::Numbered(vec![2]))
+        };
+        assert_eq!(loaded.unwrap_err().kind(), ErrorKind::InvalidInput);
+        store.insert(1, taken, Durability::SyncData).unwrap();
+        assert_eq!(store.records().count(), 1);
+        // The parameters that persist are those of a store without the call.
+        assert_eq!(store.parameters(), &Parameters::new(3));
+    }
+    let parameters = Parameters::new(3).with_ids(IdKind::Text).with_id_assignment(IdAssignment::Explicit);
+    let fixture = Fixture::new(ReadMode::Mmap);
+    let error = <Store>::create(&fixture.path, &parameters, &fixture.options).unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::InvalidInput);
+    assert!(!fixture.path.exists());
+}
+
+#[test]
 fn own_and_given_ids_do_not_mix() {
     for (first, second) in [
         (Records::Numbered(vec![1]), Records::WithIds(vec![Record::new(2, 7)])),
@@ -37,7 +72,7 @@ fn own_and_given_ids_do_not_mix() {
     ] {
         let fixture = Fixture::new(ReadMode::Mmap);
         let store = <Store>::create(&fixture.path, &Parameters::new(3), &fixture.options).unwrap();
-        // A load of nothing decides nothing.
+        // An empty load does not decide the numbering.
         store.bulk_load(Records::Numbered(vec![])).unwrap();
         store.bulk_load(first).unwrap();
         let before = fixture.files();

@@ -9,7 +9,7 @@ fn open(segments: &[&[u8]], mode: fpstore::ReadMode) -> Store {
     <Store>::open_read_only(&fixture.path, &fixture.options).unwrap()
 }
 
-/// Every way of asking gives each of the sorted `records` once.
+/// Every kind of query returns each of the sorted `records` once.
 fn check(store: &Store, records: &[Record]) {
     assert!(store.verify().unwrap().damages.is_empty());
     assert!(store.records().map(Result::unwrap).eq(records.iter().cloned()));
@@ -22,7 +22,7 @@ fn check(store: &Store, records: &[Record]) {
     }
 }
 
-/// The nearest ones are as many as asked for, and each is there once.
+/// The nearest ones are as many as requested, each once.
 fn check_nearest(store: &Store, records: &[Record], most: usize) {
     for record in records.iter().step_by(41) {
         let query = record.fingerprint ^ 0x11;
@@ -95,7 +95,7 @@ fn what_is_there_twice_is_not_loaded_a_third_time() {
 #[test]
 fn counts_of_segments_add_up() {
     let distinct = uniform(600, 53);
-    // Each once or more in every segment: often as often as in the one before.
+    // Each once or more in every segment, often with the same count as in the one before.
     let loads = [1, 2, 2].map(|most| {
         let times = |(fingerprint, i): (&u64, usize)| std::iter::repeat_n(*fingerprint, 1 + i % most);
         distinct.iter().zip(0..).flat_map(times).collect::<Vec<u64>>()

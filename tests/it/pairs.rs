@@ -1,19 +1,18 @@
-//! All pairs: every one once, whatever the data, the distance, the threads, the memory and the segments.
+//! All pairs: each one once, for all data, distances, threads, memory limits and segments.
 
 use crate::support::{Fixture, Random, families, numbered, real, uniform, wide};
 use fpstore::env::Env;
-use fpstore::{
-    ErrorKind, Fingerprint, Id, IdKind, Pair, Pairs, Parameters, ReadMode, Record, RecordPair, Result, Store, U256,
-};
+use fpstore::pairs::{Pair, Pairs, RecordPair};
+use fpstore::{ErrorKind, Fingerprint, Id, IdKind, Parameters, ReadMode, Record, Result, Store, U256};
 use rayon::prelude::*;
 use std::ops::ControlFlow;
 use std::path::Path;
 
-/// Little enough that twenty thousand fingerprints do not fit.
+/// Too little memory for twenty thousand fingerprints.
 const LITTLE: u64 = 1 << 20;
 const PLENTY: u64 = 1 << 30;
 
-/// Every two different fingerprints within distance `k`, in order.
+/// All pairs of different fingerprints within distance `k`, in order.
 fn brute<F: Fingerprint>(fingerprints: &[F], k: u32) -> Vec<Pair<F>> {
     let mut distinct = fingerprints.to_vec();
     distinct.sort_unstable();
@@ -25,7 +24,7 @@ fn brute<F: Fingerprint>(fingerprints: &[F], k: u32) -> Vec<Pair<F>> {
     pairs.collect()
 }
 
-/// Every two records within distance `k`, in order.
+/// All pairs of records within distance `k`, in order.
 fn brute_records<F: Fingerprint>(records: &[Record<F>], k: u32) -> Vec<RecordPair<F>> {
     let mut records = records.to_vec();
     records.sort_unstable();
@@ -39,7 +38,7 @@ fn brute_records<F: Fingerprint>(records: &[Record<F>], k: u32) -> Vec<RecordPai
     pairs
 }
 
-/// Sorted pairs come by fingerprints, then ids.
+/// Sorted pairs are ordered by fingerprints, then ids.
 fn in_order<F: Fingerprint>(pair: &RecordPair<F>) -> (F, F, Id, Id) {
     (pair.a.fingerprint, pair.b.fingerprint, pair.a.id.clone(), pair.b.id.clone())
 }
@@ -53,7 +52,7 @@ fn distinct<F: Fingerprint>(store: &Store<F>, k: u32, memory: u64) -> Vec<Pair<F
     store.pairs(k).unwrap().with_memory(memory).distinct().unwrap().map(Result::unwrap).collect()
 }
 
-/// Does something with so many threads.
+/// Runs `work` with `threads` threads.
 fn with_threads<T: Send>(threads: usize, work: impl FnOnce() -> T + Send) -> T {
     rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap().install(work)
 }
@@ -68,7 +67,7 @@ fn agrees<F: Fingerprint>(fingerprints: &[F], max: u32, ks: &[u32]) {
             for memory in [PLENTY, LITTLE] {
                 let found = with_threads(1, || distinct(&store, k, memory));
                 assert_eq!(sorted(found.clone()), expected, "k = {k}, {segments} segments, {memory} bytes");
-                // The order too is that of one thread.
+                // The order also equals that of one thread.
                 for threads in [2, 8] {
                     assert!(with_threads(threads, || distinct(&store, k, memory)) == found, "{threads} threads");
                 }
@@ -119,7 +118,7 @@ fn fingerprints_of_which_few_bits_vary_and_ones_that_all_lie_together() {
 #[test]
 fn distances_at_which_dividing_does_not_pay() {
     agrees(&uniform(1500, 5), 3, &[24, 63, 64]);
-    // So little memory that not all of it fits.
+    // Too little memory for all of it.
     let fingerprints = uniform(70_000, 6);
     let store = Fixture::new(ReadMode::Mmap).load(&Parameters::new(3), &numbered(&fingerprints), 1);
     let count = |memory| {
@@ -151,7 +150,7 @@ fn the_real_set_has_as_many_pairs_as_others_counted() {
     assert_eq!(by_distance.iter().sum::<u64>(), 622_263);
 }
 
-/// Records of which many have the same fingerprint, and many the same id.
+/// Records that often share a fingerprint, and often an id.
 fn crowded(count: usize, id: impl Fn(u64) -> Id) -> Vec<Record> {
     let fingerprints = families(count / 40, 10, 9);
     let mut random = Random(10);
@@ -212,7 +211,7 @@ fn one_fingerprint_with_more_ids_than_a_piece() {
         let store = Fixture::new(ReadMode::Mmap).load(&Parameters::new(3), &records, segments);
         let (mut same, mut other) = (0u64, 0u64);
         let pairs = store.pairs(1).unwrap();
-        let add = |sum: &mut (u64, u64), found: fpstore::RecordPairs<'_>| {
+        let add = |sum: &mut (u64, u64), found: fpstore::pairs::RecordPairs<'_>| {
             let count = (found.a.len() * found.b.len()) as u64;
             if found.pair.a == found.pair.b {
                 sum.0 += count;
@@ -326,7 +325,7 @@ fn sorted_pairs_of_many_records_are_sorted_by_ids_too() {
     };
     let (few, some, many) = (records(0b01, 0..3), records(0b10, 10..310), records(0b11, 1000..50_000));
     check(load(&[few.clone(), some.clone()].concat()).pairs(3).unwrap(), 3 + 3 * 300 + 300 * 299 / 2);
-    // More than are in memory at once, on either side.
+    // More than fit in memory at once, on either side.
     let (few, many) = (load(&few), load(&many));
     check(few.pairs_with(&many, 3).unwrap(), 3 * 49_000);
     check(many.pairs_with(&few, 3).unwrap(), 3 * 49_000);

@@ -1,10 +1,10 @@
-//! The planner's word: predicted work beside measured work, and scanning where that is cheaper.
+//! The planner's predictions: predicted work beside measured work, and scans where they are cheaper.
 
 use crate::support::*;
 use fpstore::plan::{Cost, Design, Goal, Skew, Timings, Workload, best, predict};
 use fpstore::{Filters, Parameters, QueryStats, Records, Store};
 
-/// One design of each kind: what differs among the others is the number of tables.
+/// One design of each kind: the others differ only in the number of tables.
 const TRIED: [Design; 4] = [
     Design::Tables { parts: 1 },
     Design::Tables { parts: 2 },
@@ -24,7 +24,7 @@ fn workload(fingerprints: u64, filter: bool) -> Workload {
     Workload { fingerprints, width: 64, distance: 3, block_size: Parameters::BLOCK_SIZE, filter }
 }
 
-/// Stored values with 0 to 3 flips; not the planner's own sample.
+/// Stored values with 0 to 3 flips; independent of the planner's own sample.
 fn near(values: &[u64], count: usize, seed: u64) -> Vec<u64> {
     let mut random = Random(seed);
     let query = |_| {
@@ -136,7 +136,7 @@ fn the_design_that_is_recommended_is_the_best_of_all() {
 
 #[test]
 fn a_store_that_has_grown_is_predicted_from_its_beginning() {
-    // Whole families are left out of the beginning: a family shares the bits that its flips have spared.
+    // Drops whole families from the beginning: the members of a family share the unflipped bits.
     let all = real_like();
     let beginning: Vec<u64> = all.chunks(64).step_by(4).flatten().copied().collect();
     let skew = Skew::new(beginning);
@@ -174,7 +174,7 @@ fn a_scan_where_it_is_cheaper() {
                     assert_eq!((work.probes, work.candidates), (0, 3 * n), "{label}");
                     continue;
                 }
-                // What was done, in the planner's own money, is no dearer than comparing with everything.
+                // The measured work, in the planner's own units, costs no more than a scan.
                 let asked = if filters == Filters::Off { 0.0 } else { work.probes as f64 * filter };
                 let rest =
                     work.index_lookups as f64 * place + work.blocks as f64 * block + work.candidates as f64 * key;
@@ -185,7 +185,7 @@ fn a_scan_where_it_is_cheaper() {
             searcher.query(values[7], 3).unwrap();
             assert_eq!(searcher.stats().scans, 0, "{design}");
             assert!(searcher.stats().candidates < n / 4, "{design}");
-            // The planner says the same.
+            // The planner predicts the same.
             let workload = |distance| Workload { distance, ..workload(n, filters != Filters::Off) };
             assert!(predict(design, &workload(20)).unwrap().scan && !predict(design, &workload(3)).unwrap().scan);
         }

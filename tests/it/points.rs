@@ -1,8 +1,8 @@
 //! How many points of a sweep a run takes: all of them if `FPSTORE_LONG` is set, as `cargo xtask test --long` does, one
 //! of eleven otherwise.
 //!
-//! A short run begins at another point every day. A test prints the day it used, and libtest shows that if the test fails:
-//! `FPSTORE_DAY=N` repeats it.
+//! A short run begins at another point every day. A test prints the day it used, and libtest shows that if the test
+//! fails: `FPSTORE_DAY=N` repeats it.
 
 use std::env;
 use std::time::{SystemTime, UNIX_EPOCH};
@@ -16,7 +16,7 @@ pub(crate) fn is_long() -> bool {
 }
 
 /// The number of the day, which decides on the points of a short run.
-#[expect(clippy::print_stdout, reason = "libtest shows it only if the test fails")]
+#[expect(clippy::print_stdout, reason = "shown for tests that fail")]
 pub(crate) fn day() -> u64 {
     let today = || SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs() / 86_400);
     let day = env::var("FPSTORE_DAY").map_or_else(|_| today(), |value| value.parse().unwrap());

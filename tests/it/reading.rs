@@ -1,11 +1,11 @@
-//! Which pages are checked when: every time by positioned reads, at the first touch in a memory map.
+//! The time of page checks: every time with positioned reads, at the first access in a memory map.
 
 use crate::support::*;
 use fpstore::{ErrorKind, Options, Parameters, ReadMode, Record, Records, Store, inspect};
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// Records with wide ids, so that there are many pages of ids too; sorted.
+/// Sorted records with wide ids, so that there are many pages of ids too.
 fn sample(count: usize) -> Vec<Record> {
     let mut random = Random(61);
     let mut fingerprints = uniform(count, 62);
@@ -19,7 +19,7 @@ fn make(path: &Path, records: &[Record], options: &Options) -> PathBuf {
     path.join("00000001.segment")
 }
 
-/// Where a section begins in the file, and its pages.
+/// The offset of a section in the file, and its number of pages.
 fn section(segment: &Path, name: &str) -> (usize, usize) {
     let view = inspect::open(segment, &Options::new()).unwrap().remove(0);
     let section = view.sections().into_iter().find(|section| section.name == name).unwrap();
@@ -62,11 +62,11 @@ fn positioned_reads_check_every_page_every_time() {
     }
 }
 
-/// The pages, of more than 140, that are damaged.
+/// The damaged pages, out of more than 140.
 const DAMAGED: [usize; 4] = [64, 65, 70, 130];
 
-/// Damages pages of a section and asks for every record by itself, those outside of these pages first. `counts` says
-/// how many of the sorted records each page of the section holds.
+/// Damages pages of a section and queries every record alone, those outside these pages first. `counts` gives the
+/// number of sorted records in each page of the section.
 fn damaged_pages_are_noticed(name: &str, counts: fn(&Path) -> Vec<usize>) {
     let directory = tempfile::tempdir().unwrap();
     let records = sample(100_000);
@@ -83,9 +83,9 @@ fn damaged_pages_are_noticed(name: &str, counts: fn(&Path) -> Vec<usize>) {
     fs::write(&segment, &bytes).unwrap();
     let view = inspect::open(&segment, &Options::new().with_read_mode(ReadMode::Mmap)).unwrap().remove(0);
     let damaged = |at: usize| pages.get(at).is_some_and(|page| DAMAGED.contains(page));
-    // A check that has failed is made again at the second touch.
+    // The second access repeats a failed check.
     for sound in [true, false, false] {
-        // Ids might go on in the next page, so the last fingerprint before a damaged one is not asked for.
+        // Ids might continue in the next page, so the test skips the last fingerprint before a damaged one.
         let asked = (0..records.len()).filter(|&at| damaged(at) != sound && !(sound && damaged(at + 1)));
         for (record, page) in asked.map(|at| (&records[at], pages[at])) {
             match view.get(record.fingerprint) {

@@ -1,11 +1,14 @@
-//! A device that has clearly too little room is found out before anything is written, and no other.
+//! Operations detect a device with clearly too little space before they write anything, and accept any other.
 
+use crate::hooked::{Hooked, Op};
 use crate::support::*;
+use fpstore::bulk::RecordSorter;
 use fpstore::env::Failing;
-use fpstore::{Error, ErrorKind, IdKind, IdRef, Options, Parameters, ReadMode, RecordSorter, Records, Store};
+use fpstore::{Error, ErrorKind, IdKind, IdRef, Options, Parameters, ReadMode, Records, Store};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
-/// The fixture's options, on a device with so many bytes free.
+/// The fixture's options, on a device with `bytes` free bytes.
 fn with_free_bytes(fixture: &Fixture, bytes: u64) -> Options {
     let env = Failing::new(Arc::new(fixture.env.clone()), 0..0).with_free_bytes(bytes);
     fixture.options.clone().with_env(Arc::new(env))
@@ -34,7 +37,7 @@ fn a_load_needs_room_for_what_is_new() {
     assert_eq!(store.bulk_load(Records::WithIds(other)).unwrap().added(), 20_000);
 }
 
-/// Also where they do not fit the memory, so that nobody has counted the fingerprints.
+/// Also if they do not fit in memory, so that the fingerprints are not counted.
 #[test]
 fn many_records_of_few_fingerprints_need_little_room() {
     let fixture = Fixture::new(ReadMode::Pread);
@@ -73,7 +76,7 @@ fn merging_needs_room_and_removing_hardly_any() {
     no_room(&store.compact().unwrap_err(), 1000);
     no_room(&store.bulk_load_compact(Records::WithIds(numbered(&[1, 2]))).unwrap_err(), 1000);
     assert_eq!(fixture.files(), before);
-    // Who removes to make room, can: first it takes some, then merging gives it back.
+    // A caller may remove records to free space: the removal first takes some, then a merge frees it.
     assert_eq!(store.bulk_remove(Records::WithIds(records[5..].to_vec())).unwrap().left, 5);
     assert!(store.compact().unwrap());
     assert_eq!((store.records().count(), store.statistics().segments), (5, 1));
@@ -87,4 +90,23 @@ fn temporary_files_need_room_where_they_are_needed() {
     sorter.check_room(1000).unwrap();
     no_room(&sorter.check_room(1_000_000).unwrap_err(), 1 << 20);
     sorter.push(1, IdRef::Number(1)).unwrap();
+}
+
+#[test]
+fn a_load_without_a_limit_takes_half_of_the_memory_there_is() {
+    for (available, spills) in [(1 << 20, true), (1 << 30, false)] {
+        let fixture = Fixture::new(ReadMode::Pread);
+        let inner = Failing::new(Arc::new(fixture.env.clone()), 0..0).with_available_memory(available);
+        let scratch = Arc::new(AtomicU64::new(0));
+        let counter = Arc::clone(&scratch);
+        let env = Hooked::behind(Arc::new(inner), move |op, _| {
+            counter.fetch_add(u64::from(op == Op::Scratch), Ordering::Relaxed);
+            Ok(())
+        });
+        let options = fixture.options.clone().with_env(env);
+        let store = <Store>::create(&fixture.path, &Parameters::new(3), &options).unwrap();
+        let report = store.bulk_load(Records::WithIds(numbered(&uniform(200_000, 9)))).unwrap();
+        assert_eq!(report.added(), 200_000);
+        assert_eq!(scratch.load(Ordering::Relaxed) > 0, spills, "{available} bytes");
+    }
 }

@@ -1,8 +1,9 @@
-//! Creating, opening, locking: the life of a store's directory.
+//! Creating, opening, locking: the life cycle of a store's directory.
 
 use crate::support::*;
+use fpstore::admin::verify;
 use fpstore::env::{Env, FileSystem};
-use fpstore::{ErrorKind, IdAssignment, Options, Parameters, ReadMode, Records, Store, verify};
+use fpstore::{ErrorKind, IdAssignment, Options, Parameters, ReadMode, Records, Store};
 use std::fs;
 
 #[test]
@@ -86,7 +87,7 @@ fn leftovers_of_interrupted_work_are_no_store_and_are_removed() {
         fs::write(path.join(name), "unfinished").unwrap();
     }
     assert_eq!(<Store>::open(&path, &options).unwrap_err().kind(), ErrorKind::NotFound);
-    // Without the mark of a creation, a segment may be somebody's data: it stays.
+    // Without the mark of a creation, a segment may be a user's data: it stays.
     fs::remove_file(path.join("creating.tmp")).unwrap();
     assert_eq!(<Store>::create(&path, &Parameters::new(3), &options).unwrap_err().kind(), ErrorKind::AlreadyExists);
     fs::write(path.join("creating.tmp"), "").unwrap();
@@ -95,7 +96,7 @@ fn leftovers_of_interrupted_work_are_no_store_and_are_removed() {
     drop(store);
     fs::write(path.join("00000009.segment"), "an orphan").unwrap();
     fs::write(path.join("00000002.segment.tmp"), "unfinished").unwrap();
-    // Not ours, whatever they are called.
+    // Foreign files, with any names.
     fs::write(path.join("backup.segment"), "precious").unwrap();
     fs::write(path.join("notes.tmp"), "precious").unwrap();
     drop(<Store>::open_read_only(&path, &options).unwrap());

@@ -1,5 +1,5 @@
-//! One case for each rule of the specification's tables of what is invalid, with every checksum right: the rule itself
-//! has to notice it, at the moment that the table says, and name it.
+//! One case for each rule of the specification's tables of invalid input, with all checksums correct: the rule itself
+//! must detect it, at the time in the table, and name it.
 
 mod blocks;
 mod files;
@@ -18,7 +18,8 @@ mod wide;
 
 use crate::support::*;
 pub(crate) use files::{ID_INDEX, Log, Manifest, RECORDS, store};
-use fpstore::{ErrorKind, Fingerprint, Options, Parameters, ReadMode, Record, U256, inspect, verify};
+use fpstore::admin::verify;
+use fpstore::{ErrorKind, Fingerprint, Options, Parameters, ReadMode, Record, U256, inspect};
 use parts::segment;
 pub(crate) use parts::{Parts, chunk};
 
@@ -26,14 +27,14 @@ pub(crate) use parts::{Parts, chunk};
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum When {
     Open,
-    /// At opening, and it is no damage.
+    /// At opening, reported as unsupported instead of damaged.
     Unsupported,
-    /// When records are read.
+    /// When a reader reads records.
     Read,
     Verify,
 }
 
-/// What is broken, when it is noticed, what the message begins with, and how it is broken.
+/// The broken rule, the time of its detection, the beginning of the message, and the change that breaks it.
 type Case = (&'static str, When, &'static str, fn(&mut Parts));
 
 /// Breaks `base` in each way.
@@ -49,7 +50,7 @@ fn fixture(bytes: &[u8], mode: ReadMode) -> Fixture {
     store(Manifest::naming(&[]).bytes(), &[bytes], mode)
 }
 
-/// Verifying a segment reports it with this message, and so does opening or reading if they have to.
+/// Verifying a segment reports it with this message, and so does opening or reading if required.
 fn refused(label: &str, bytes: &[u8], when: When, message: &str) {
     let fixture = fixture(bytes, MODES[label.len() % 2]);
     let damages = verify(segment(), &fixture.options).unwrap().damages;
@@ -102,7 +103,7 @@ fn accepted_wide<F: Fingerprint>(label: &str, bytes: &[u8], records: &[Record<F>
     }
 }
 
-/// Records of about 1,000 fingerprints, some with several ids, which are wide; sorted.
+/// Sorted records of about 1,000 fingerprints, some with several wide ids.
 fn sample() -> Vec<Record> {
     let mut random = Random(31);
     let mut records: Vec<Record> = uniform(1000, 30)
@@ -117,7 +118,7 @@ fn sample() -> Vec<Record> {
     records
 }
 
-/// A segment of several pages of everything.
+/// A segment with several pages in every section.
 fn base() -> Parts {
     let parts = Parts::of(&Parameters::new(3).with_block_size(128), &sample());
     assert!(parts.sections[0].len() > 4096 && parts.sections[6].len() > 8192 && parts.blocks[0] > 40);

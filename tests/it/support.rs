@@ -1,4 +1,4 @@
-//! Data and references that the tests share.
+//! Shared data and reference implementations of the tests.
 
 use fpstore::env::{Env, Memory};
 use fpstore::{
@@ -99,7 +99,7 @@ impl Fixture {
         self.load_wide(parameters, records, segments)
     }
 
-    /// The same with fingerprints of any width. Where there are no ids, the records' do not count.
+    /// The same with fingerprints of any width. Without ids, ignores the ids of the records.
     pub(crate) fn load_wide<F: Fingerprint>(
         &self,
         parameters: &Parameters,
@@ -133,7 +133,7 @@ pub(crate) fn store_of(parameters: &Parameters, records: &[Record], segments: us
     Fixture::new(mode).load(parameters, records, segments)
 }
 
-/// What a store has to answer, by comparing with every record.
+/// The expected answer, from a comparison with every record.
 pub(crate) fn expected<F: Fingerprint>(records: &[Record<F>], query: F, k: u32) -> Vec<Match<F>> {
     let mut matches: Vec<Match<F>> = records
         .iter()
@@ -163,7 +163,7 @@ pub(crate) fn compare(
         for &query in queries {
             let all = expected(records, query, farthest);
             for k in ks.clone() {
-                // Ordered by distance: what is within k comes first.
+                // Ordered by distance: matches within k come first.
                 let expected = &all[..all.partition_point(|found| found.distance <= k)];
                 assert_eq!(searcher.query(query, k).unwrap(), expected, "{label}: {query:016x} within {k}");
                 let any = searcher.contains_near(query, k).unwrap();
@@ -181,7 +181,7 @@ pub(crate) fn combinations() -> impl Iterator<Item = Parameters> {
     })
 }
 
-/// Runs the specification's own decoder; `None` where there is no Python, which CI does not allow.
+/// Runs the specification's own decoder; `None` without Python, which CI does not allow.
 pub(crate) fn decode(path: &Path) -> Option<Output> {
     let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("format-spec/decode.py");
     match Command::new("python3").arg(script).arg(path).output() {

@@ -1,10 +1,10 @@
 //! The names and the number of a store's threads, as Linux tells them. Other systems have no `/proc` to ask.
 
 use crate::support::*;
+use fpstore::bulk::RecordSorter;
+use fpstore::clusters::Keeper;
 use fpstore::plan::{Goal, Workload};
-use fpstore::{
-    BatchStrategy, Durability, Keeper, Options, Parameters, QueryTables, Record, RecordSorter, Records, Store,
-};
+use fpstore::{BatchStrategy, Durability, Options, Parameters, QueryTables, Record, Records, Store};
 use std::collections::BTreeSet;
 use std::process::Command;
 

@@ -1,4 +1,4 @@
-//! The threads of a store: as many as its options say, all of them named, none of them the caller's.
+//! The threads of a store: as many as its options say, all named, none of them the caller's.
 
 use crate::hooked::{EIO, Hooked, Op};
 use crate::support::*;
@@ -16,7 +16,7 @@ fn a_function_of_the_caller_may_use_the_store_that_calls_it() {
     let options = Options::new().with_threads(2).with_maintenance(Maintenance::Foreground).with_filters(Filters::Off);
     let (path, loaded) = (directory.path().join("store"), Records::WithIds(numbered(&values)));
     let (store, _) = Store::<u64>::create_loaded(path, &Parameters::new(3), &options, loaded).unwrap();
-    // On the thread that takes results, and on those that make them, all of which wait for it.
+    // On the thread that takes results, and on the threads that produce them, all of which wait for it.
     let mut next = 1_000_000;
     for pair in store.pairs(3).unwrap().distinct().unwrap().take(200) {
         next += 1;
@@ -49,14 +49,14 @@ fn closing_tells_what_dropping_cannot() {
     let store = Store::<u64>::create(&fixture.path, &parameters, &fixture.options).unwrap();
     store.insert(1, 1, Durability::Buffered).unwrap();
     store.close().unwrap();
-    // What was only buffered is durable now.
+    // Buffered writes are durable now.
     fixture.env.crash();
     let store = Store::<u64>::open(&fixture.path, &fixture.options).unwrap();
     assert_eq!(store.get(1).unwrap(), [fpstore::Id::Number(1)]);
     drop(store);
     let reader = Store::<u64>::open_read_only(&fixture.path, &fixture.options).unwrap();
     reader.close().unwrap();
-    // A sync that fails is told.
+    // The caller gets the error of a failed sync.
     let fails = Arc::new(AtomicBool::new(false));
     let told = Arc::clone(&fails);
     let env = Hooked::behind(Arc::new(fixture.env.clone()), move |op, _| match op {

@@ -1,11 +1,11 @@
-//! Visiting the matches of a query one after another, in little memory: the same as all at once.
+//! Visiting the matches of a query one by one, in little memory: the same matches as all at once.
 
 use crate::support::{DESIGNS, Fixture, MODES, Random, expected, families, numbered, store_of};
 use fpstore::{Fingerprint, Id, IdKind, Match, Parameters, ReadMode, Record, Records, Store, Visit};
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 
-/// What is visited until so many were.
+/// The visited matches, up to a maximum.
 fn visited<F: Fingerprint>(store: &Store<F>, query: F, how: &Visit, most: usize) -> Vec<Match<F>> {
     let mut found = Vec::new();
     let ended = store.searcher().visit(query, how, |one| {
@@ -47,7 +47,7 @@ fn id(kind: IdKind, number: u64) -> Id {
     }
 }
 
-/// More ids of one fingerprint than are read at once, in several segments that say different things of them.
+/// More ids of one fingerprint than one read returns, in several segments with different entries for them.
 #[test]
 fn very_many_records_some_of_them_removed() {
     const HEAVY: u64 = 77;

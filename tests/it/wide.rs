@@ -1,22 +1,23 @@
 //! Fingerprints of 128 and 256 bits, and ids of every kind, against brute force.
 
 use crate::support::Random;
+use fpstore::admin::verify;
 use fpstore::env::{Env, Memory};
 use fpstore::{
     Codec, Design, ErrorKind, Fingerprint, Id, Maintenance, Match, Options, Parameters, ReadMode, Record, Records,
-    Store, U256, inspect, verify,
+    Store, U256, inspect,
 };
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// Evenly spread fingerprints.
+/// Uniform fingerprints.
 fn spread<F: Fingerprint>(random: &mut Random) -> F {
     F::from_words(|_| random.next())
 }
 
-/// Families as images and pages come in: a random centre, and members that differ from it in a binomial number of bits,
-/// some of them in bursts of neighbouring ones, as crops and captions make them.
+/// Families like those of images and pages: a random centre, and members that differ from it in a binomial number of
+/// bits, some of them in bursts of neighbouring ones, like crops and captions.
 fn families<F: Fingerprint>(count: usize, members: u64, flips: u64, random: &mut Random) -> Vec<F> {
     let mut all = Vec::new();
     for _ in 0..count {
@@ -50,7 +51,7 @@ impl Fixture {
         }
     }
 
-    /// A store of records, loaded in this many lots.
+    /// A store of records, loaded in this many parts.
     fn store<F: Fingerprint>(&self, parameters: &Parameters, records: &[Record<F>], lots: usize) -> Store<F> {
         let store = Store::<F>::create(&self.path, parameters, &self.options).unwrap();
         for lot in records.chunks(records.len().div_ceil(lots).max(1)) {
@@ -72,7 +73,7 @@ fn expected<F: Fingerprint>(records: &[Record<F>], query: F, k: u32) -> Vec<Matc
     matches
 }
 
-/// Every way of asking gives what brute force does, with queries near stored values and others.
+/// Every kind of query equals brute force, with queries near stored values and others.
 fn agrees<F: Fingerprint>(design: Design, k: u32, ks: &[u32], records: &[Record<F>], segments: usize, mode: ReadMode) {
     let fixture = Fixture::new(mode);
     let parameters = Parameters::new(k).with_width(F::WIDTH).with_design(design);
@@ -105,7 +106,7 @@ fn agrees<F: Fingerprint>(design: Design, k: u32, ks: &[u32], records: &[Record<
             assert_eq!(searcher.scan_nearest(query, 7, F::WIDTH).unwrap(), nearest);
         }
     }
-    // The index is used where that is cheaper, or this would only test scans.
+    // The query uses the index where that is cheaper; otherwise this would only test scans.
     let work = searcher.stats();
     let many = matches!(design, Design::Tables { parts: 4.. });
     assert!(work.probes > 0 || !many || records.len() < 50_000, "{design}: {work:?}");
@@ -144,7 +145,7 @@ fn of_256_bits_within_thirty_one() {
 #[test]
 fn leading_bits_that_hardly_vary() {
     let mut random = Random(13);
-    // All begin with the same 100 bits, so that pages of rows begin alike, and many keys with the same prefix.
+    // All share the same 100 leading bits, so that pages of rows begin alike, and many keys have the same prefix.
     let fingerprints: Vec<u128> = (0..20_000)
         .map(|_| 0xabcd << 112 | u128::from(random.next() >> 40) << 3 | u128::from(random.below(8)))
         .collect();
@@ -199,7 +200,7 @@ fn text_ids_with_many_records_a_fingerprint() {
     for &fingerprint in fingerprints.iter().step_by(71).chain(&fingerprints[..9]) {
         assert_eq!(store.query(fingerprint ^ 5, 2).unwrap(), expected(&records, fingerprint ^ 5, 2));
     }
-    // What is there already is not loaded again, and what is removed is gone.
+    // A load skips existing records, and removed records are gone.
     let store = store;
     let report = store.bulk_load(Records::WithIds(records.clone())).unwrap();
     assert_eq!((report.added(), report.already_present), (0, records.len() as u64));
@@ -238,7 +239,7 @@ fn without_ids_fingerprints_are_counted() {
     };
     check(&store, &counts);
     assert!(store.bulk_load(Records::WithIds(vec![Record::new(1u128, 1)])).is_err());
-    // Each record that is removed counts one less, and none below nothing.
+    // Each removed record reduces the count by one, but not below zero.
     let gone: Vec<u128> = counts.keys().copied().flat_map(|fingerprint| [fingerprint; 12]).collect();
     let before: u64 = counts.values().sum();
     counts.values_mut().for_each(|count| *count = count.saturating_sub(12));
@@ -294,7 +295,7 @@ fn removing_everything_leaves_a_store_that_goes_on() {
     assert!(store.bulk_remove(Records::Numbered(vec![5])).is_err());
     assert_eq!(store.bulk_remove(Records::WithIds(all)).unwrap().left, 0);
     assert!(store.query(5, 3).unwrap().is_empty());
-    // Numbers are never used again.
+    // Numbers are never reused.
     store.bulk_load(Records::Numbered(vec![5])).unwrap();
     assert_eq!(store.query(5, 0).unwrap()[0].id, 3);
 }

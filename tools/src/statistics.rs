@@ -1,6 +1,6 @@
 //! Statistics of a store for reports, with the same fields in `fpload --json` and `fpdump stats --json`.
 
-use fpstore::{FilterStatistics, Statistics, TableStatistics};
+use fpstore::admin::{FilterStatistics, Statistics, TableStatistics};
 use serde::Serialize;
 
 /// Statistics of a store or a segment, summed over segments.

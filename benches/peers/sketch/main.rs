@@ -1,9 +1,9 @@
-//! How fast sketches are made; see ../sketch.py, which runs it beside other systems.
+//! Speed of sketching; see ../sketch.py, which runs it beside other systems.
 //!
-//! `cargo bench -p fpsketch --bench sketch` reads the documents of `tests/data/rust-book-documents.ndjson.gz` into memory and
-//! prints one JSON object a sketch: megabytes of text a second, the median of several rounds on one thread. `-- ROUNDS EVERY`
-//! for another number of rounds, and for one document in so many. Ready tokens are five white-space tokens in a row; their
-//! megabytes are those of the text.
+//! `cargo bench -p fpsketch --bench sketch` reads the documents of `tests/data/rust-book-documents.ndjson.gz` into
+//! memory and prints one JSON object per sketch: megabytes of text per second, the median of several rounds on one
+//! thread. `-- ROUNDS EVERY` sets the number of rounds, and takes every EVERY-th document. Ready tokens are five
+//! consecutive white-space tokens; their megabytes are those of the text.
 #![allow(
     clippy::unwrap_used,
     clippy::indexing_slicing,

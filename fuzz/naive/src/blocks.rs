@@ -4,14 +4,14 @@ use crate::codes::{Code, FLIPS, GROUPED};
 use crate::conventions::{Bits, bit_length};
 use crate::{Res, require};
 
-/// What the index says of a block.
+/// The index entry of a block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Entry {
     pub key: u64,
     pub count: u16,
     pub length: u16,
     pub kind: u8,
-    /// The key before, and one more; 0 in the first block.
+    /// The key before the block, plus one; 0 in the first block.
     pub base: u64,
 }
 

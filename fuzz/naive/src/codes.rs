@@ -6,7 +6,7 @@ use crate::{Res, require};
 /// The code of a table.
 pub enum Code {
     Xor(Words),
-    /// Biased bits, and words; none where the table has no flips blocks.
+    /// Biased bits, and words; none in a table without flips blocks.
     Adaptive(Option<(u32, Words)>),
 }
 
@@ -14,7 +14,7 @@ pub enum Code {
 pub struct Words(Vec<Vec<(u32, usize)>>);
 
 impl Words {
-    /// The code with these lengths, one a symbol; 0 where a symbol has no word.
+    /// The code with these lengths, one for each symbol; 0 for a symbol without a word.
     fn new(lengths: &[u8]) -> Res<Self> {
         let mut sum = 0u32;
         for &length in lengths {

@@ -2,7 +2,7 @@
 
 use crate::{Res, require};
 
-/// The version of manifests, segments, logs and of what is noted of a merge.
+/// The version of manifests, segments, logs and merge notes.
 pub const VERSION: u64 = 5;
 
 /// A bit string with a forward reader at `p` and a backward one at `q`.
@@ -17,7 +17,7 @@ impl<'a> Bits<'a> {
         Self { data, p: 0, q: 8 * data.len() }
     }
 
-    /// The value of n bits at a position; bits behind the end are zeros.
+    /// The value of n bits at a position; bits after the end are zeros.
     pub fn at(&self, position: usize, n: usize) -> u128 {
         let mut value = 0;
         for j in 0..n {
@@ -48,7 +48,7 @@ impl<'a> Bits<'a> {
         require(self.p <= self.q, "too few bits")
     }
 
-    /// What no reader took is padding: less than a byte, and zero.
+    /// The remaining bits are padding: less than a byte, and zero.
     pub fn finish(&self) -> Res<()> {
         self.check()?;
         require(self.q - self.p <= 7, "too many bits")?;
@@ -56,7 +56,7 @@ impl<'a> Bits<'a> {
     }
 }
 
-/// The fields of a structure, from the front.
+/// The fields of a structure, read from the front.
 pub struct Bytes<'a> {
     pub rest: &'a [u8],
 }
@@ -130,7 +130,7 @@ pub fn check_plain(bytes: &[u8]) -> Res<&[u8]> {
     Ok(front)
 }
 
-/// The same of a unit with a place.
+/// The same for a unit with a placed checksum.
 pub fn check_placed(stream: u32, number: u64, bytes: &[u8]) -> Res<&[u8]> {
     require(bytes.len() >= 4, "too short for a checksum")?;
     let (front, sum) = bytes.split_at(bytes.len() - 4);

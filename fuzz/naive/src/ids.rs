@@ -3,12 +3,13 @@
 use crate::conventions::{Bits, Bytes, bit_length, check_placed, uint};
 use crate::{Res, require};
 
-/// How many excesses are joined into a number of how many bits.
+/// J and b: the number of excesses in one number, and its bits.
 fn packing(span: u64) -> (usize, usize) {
     let radix = u128::from(span) + 1;
     let mut best = (1, bit_length(u128::from(span)));
     for j in 2..=5u32 {
-        // Powers of 2^128 and more have more than 128 bits, or are those of a power of two, which gains nothing.
+        // Powers of 2^128 and more have more than 128 bits, or are powers of a power of two, where joining saves
+        // nothing.
         let Some(power) = radix.checked_pow(j) else { break };
         let b = bit_length(power - 1);
         if b * best.0 < best.1 * j as usize {
@@ -53,7 +54,7 @@ pub fn read_page(payload: &[u8], last: bool) -> Res<(Vec<bool>, Vec<u64>)> {
     Ok((begins, ids))
 }
 
-/// The id index: how many fingerprints begin in each page.
+/// The id index: the number of fingerprints that begin in each page.
 pub fn read_index(section: &[u8], pages: usize) -> Res<Vec<u64>> {
     let (mut fields, mut begun) = (Bytes::new(section), Vec::new());
     let mut chunk = 0;

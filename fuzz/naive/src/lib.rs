@@ -1,8 +1,8 @@
-//! A second reader of fpstore's files, for differential fuzzing: slow, obvious, written after format-spec/, one module
-//! for each of its documents. It shares no code with the library. (Text ids are decompressed by zstd in both: that
-//! format is not ours.)
+//! A second reader of fpstore's files, for differential fuzzing: slow and simple, written from format-spec/, with one
+//! module for each of its documents. It shares no code with the library. (Both use zstd to decompress text ids, because
+//! that format is not part of fpstore.)
 //!
-//! Everything that the specification calls invalid is refused here, also what only a verifying program has to notice.
+//! It refuses everything that the specification calls invalid, including the checks of a verifying program.
 
 pub mod blocks;
 pub mod codes;
@@ -15,10 +15,10 @@ pub mod seal;
 pub mod segment;
 pub mod text_ids;
 
-/// What was read, or what is wrong with it.
+/// The read value, or the fault.
 pub type Res<T> = Result<T, &'static str>;
 
-/// Goes on only if the condition holds.
+/// Returns an error unless the condition holds.
 pub fn require(condition: bool, what: &'static str) -> Res<()> {
     if condition { Ok(()) } else { Err(what) }
 }

@@ -7,22 +7,22 @@ use crate::text_ids::check_text;
 use crate::{Res, require};
 use std::ops::Range;
 
-/// Whether a record is there from now on, or removed; and the record.
+/// Whether the record is inserted or removed; and the record.
 pub type Operation = (bool, Fingerprint, Id);
 
-/// What a log holds.
+/// The content of a log.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Log {
     pub header: Header,
-    /// Where each frame begins, and what it does.
+    /// The offset and the operations of each frame.
     pub frames: Vec<(u64, Vec<Operation>)>,
-    /// Where they end.
+    /// The end of the frames.
     pub end: u64,
-    /// Bytes behind that which were cut short.
+    /// Bytes of the torn tail.
     pub torn: u64,
 }
 
-/// What stands in front of the frames.
+/// The part before the frames.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Header {
     pub parameters: Parameters,
@@ -38,7 +38,7 @@ fn aligned(offset: usize) -> usize {
     offset.div_ceil(8) * 8
 }
 
-/// Where the checksum of a header begins, if the file has one so long.
+/// The offset of a header's checksum, if the file is long enough.
 pub fn header_sum_at(file: &[u8]) -> Res<usize> {
     require(file.len() >= 28, "shorter than a header")?;
     let at = 28 + uint(&file[26..28]) as usize + 16;
@@ -61,8 +61,8 @@ pub fn read_header(file: &[u8]) -> Res<Header> {
     Ok(Header { parameters, number, first, length })
 }
 
-/// The checksum of what would be a frame at this place, and where it would end, padding included; none if it goes on
-/// behind the file.
+/// The checksum of the frame that would begin at this offset, and its end, padding included; none if it ends after the
+/// file.
 pub fn frame_sum(file: &[u8], at: usize, log: u64) -> Option<(u32, usize)> {
     let head = file.get(at..at + 24)?;
     let length = uint(&head[..4]) as usize;
@@ -72,7 +72,7 @@ pub fn frame_sum(file: &[u8], at: usize, log: u64) -> Option<(u32, usize)> {
     Some((crc32(summed.into_iter().chain(operations.iter().copied())), end))
 }
 
-/// Sequence number, durable bytes, where the operations are and where the frame ends, if one holds at this place.
+/// Sequence number, durable bytes, range of the operations and end of the frame, if one holds at this offset.
 fn frame(file: &[u8], at: usize, log: u64, least: u64, most: u64) -> Option<(u64, u64, Range<usize>, usize)> {
     let mut fields = Bytes::new(file.get(at..at + 24)?);
     let mut number = |size| fields.uint(size).ok();
@@ -112,7 +112,7 @@ fn read_operations(bytes: &[u8], parameters: &Parameters) -> Res<Vec<Operation>>
     Ok(operations)
 }
 
-/// A whole log, the name of whose file is not known.
+/// A whole log, without a known file name.
 pub fn read_log(file: &[u8]) -> Res<Log> {
     let header = read_header(file)?;
     let (mut at, mut sequence, mut frames) = (header.length, header.first, Vec::new());
@@ -126,7 +126,7 @@ pub fn read_log(file: &[u8]) -> Res<Log> {
         if unit.iter().any(|&byte| byte != 0) {
             torn = offset + unit.len() - at;
         }
-        // A later frame that knows better. The one at `at` itself does not hold.
+        // A later frame that records a loss. The one at `at` itself does not hold.
         let most = sequence + ((offset - at) / 32) as u64;
         let later = frame(file, offset, header.number, sequence, most);
         require(later.is_none_or(|(_, durable, ..)| durable <= at as u64), "durable writes do not hold")?;

@@ -7,17 +7,17 @@ use crate::{Res, require};
 /// Number, file length, records, fingerprints and footer checksum of a segment.
 pub type Entry = [u64; 5];
 
-/// A run: its sequence numbers, and its segments of removals, of records, and of where ids are.
+/// A run: its sequence numbers, and its segments of tombstones, of records, and of the id index.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Run {
     pub first: u64,
     pub last: u64,
-    /// Net records, where they are known.
+    /// Net records, if known.
     pub net: Option<i64>,
     pub segments: [Option<Entry>; 3],
 }
 
-/// What the manifest says.
+/// The content of the manifest.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Manifest {
     pub parameters: Parameters,
@@ -26,7 +26,7 @@ pub struct Manifest {
     pub next_segment: u64,
     pub first_log: u64,
     pub flushed: u64,
-    /// Bytes to logs, of new segments, of merged ones.
+    /// Bytes written to logs, to new segments, and to merged segments.
     pub written: [u64; 3],
     pub runs: Vec<Run>,
 }

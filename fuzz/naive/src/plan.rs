@@ -3,7 +3,7 @@
 use crate::conventions::Bytes;
 use crate::{Res, require};
 
-/// What is fixed when a store is created.
+/// The parameters, fixed at the creation of a store.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Parameters {
     pub width: usize,
@@ -73,7 +73,7 @@ fn cut(bits: &[usize], m: usize) -> Vec<Vec<usize>> {
     parts
 }
 
-/// For each table the order of bits, and how many of them lead.
+/// For each table the order of bits, and the number of leading ones.
 pub fn tables(parameters: &Parameters) -> Vec<(Vec<usize>, usize)> {
     let bits: Vec<usize> = (0..parameters.width).collect();
     let mut leading: Vec<Vec<usize>> = Vec::new();
@@ -82,7 +82,7 @@ pub fn tables(parameters: &Parameters) -> Vec<(Vec<usize>, usize)> {
         0 => leading = cut(&bits, a),
         1 => {
             let parts = cut(&bits, b);
-            // All choices of `a` part numbers in lexicographic order: like an odometer.
+            // All choices of `a` part numbers in lexicographic order.
             let mut chosen: Vec<usize> = (0..a).collect();
             loop {
                 leading.push(chosen.iter().flat_map(|&part| parts[part].clone()).collect());

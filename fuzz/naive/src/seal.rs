@@ -1,11 +1,11 @@
-//! Makes all checksums of a mutated file right, as far as its parts can be found: so that a fuzzer gets past them.
+//! Corrects all checksums of a mutated file, as far as its parts can be located, so that a fuzzer gets past them.
 
 use crate::conventions::{Bytes, crc32, placed, uint, xxh64};
 use crate::plan::{Parameters, read_parameters, tables};
 use crate::segment::locate_footer;
 use crate::{logs, text_ids};
 
-/// Writes the checksum of a unit that ends with it.
+/// Writes the placed checksum at the end of a unit.
 pub fn unit(bytes: &mut [u8], stream: u32, number: u64) {
     if let Some(at) = bytes.len().checked_sub(4) {
         let sum = placed(stream, number, &bytes[..at]);
@@ -13,7 +13,7 @@ pub fn unit(bytes: &mut [u8], stream: u32, number: u64) {
     }
 }
 
-/// The same without a place.
+/// Writes a plain checksum.
 pub fn plain(bytes: &mut [u8]) {
     if let Some(at) = bytes.len().checked_sub(4) {
         let sum = crc32(bytes[..at].iter().copied());
@@ -21,7 +21,7 @@ pub fn plain(bytes: &mut [u8]) {
     }
 }
 
-/// Pages of this size, the last one shorter.
+/// Pages of this size, the last one possibly shorter.
 pub fn pages(section: &mut [u8], size: usize, stream: u32) {
     for (number, page) in (0..).zip(section.chunks_mut(size)) {
         unit(page, stream, number);
@@ -78,7 +78,7 @@ pub fn texts(ids: &mut [u8], index: &mut [u8], dictionary: &mut [u8]) {
     }
 }
 
-/// The three sections of a table, one behind the other.
+/// The three sections of a table, in this order.
 pub fn table(data: &mut [u8], codes: &mut [u8], section: &mut [u8], parameters: &Parameters, number: u8) {
     let rows = number == 0 && parameters.width > 64;
     pages(data, if rows { 4096 } else { parameters.block_size.max(4096) }, number.into());
@@ -86,7 +86,7 @@ pub fn table(data: &mut [u8], codes: &mut [u8], section: &mut [u8], parameters: 
     index(section, number);
 }
 
-/// A log, but for the frame with this number, from 1 on: so that those behind it hold and it does not.
+/// A log, except the frame with this number, from 1 on: the frames after it hold and it does not.
 pub fn log(file: &mut [u8], spared: usize) {
     let Ok(at) = logs::header_sum_at(file) else { return };
     plain(&mut file[..at + 4]);

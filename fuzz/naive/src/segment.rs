@@ -6,10 +6,10 @@ use crate::conventions::{Bits, Bytes, VERSION, bit_length, check_placed, check_p
 use crate::plan::{Parameters, read_parameters, tables};
 use crate::{Res, ids, require, text_ids};
 
-/// A fingerprint: words of 64 bits, the most significant one first; as many as the width has.
+/// A fingerprint: 64-bit words, the most significant one first; the width gives their number.
 pub type Fingerprint = Vec<u64>;
 
-/// What a record's id is, or how many records a fingerprint has.
+/// The id of a record, or the number of records of a fingerprint.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Id {
     Number(u64),
@@ -17,7 +17,7 @@ pub enum Id {
     Count(u64),
 }
 
-/// Bytes of a page that blocks may fill, and blocks in a page.
+/// Bytes of a page for blocks, and blocks in a page.
 fn page_shape(parameters: &Parameters, rows: bool) -> (usize, usize) {
     let size = if rows { 4096 } else { parameters.block_size.max(4096) };
     (size, if rows { 1 } else { size / parameters.block_size })
@@ -28,7 +28,7 @@ pub fn read_index(section: &[u8], blocks: u64, parameters: &Parameters, table: u
     let rows = table == 0 && parameters.width > 64;
     let (size, in_page) = page_shape(parameters, rows);
     let (mut fields, mut entries, mut number) = (Bytes::new(section), Vec::<Entry>::new(), 0);
-    // What the next key is at least; may be 2^64.
+    // The least possible next key; may be 2^64.
     let mut base = 0u128;
     while (entries.len() as u64) < blocks {
         let whole = fields.rest;
@@ -98,7 +98,7 @@ fn read_pages(data: &[u8], entries: &[Entry], parameters: &Parameters, table: u8
     Ok(bodies)
 }
 
-/// The keys of each block of a table; of rows, their leading words.
+/// The keys of each block of a table; for rows, their leading words.
 pub fn read_table(
     data: &[u8],
     codes: &[u8],
@@ -149,10 +149,10 @@ fn read_rows(
     Ok(pages)
 }
 
-/// A run of bytes of the file.
+/// A range of bytes of the file: offset and length.
 pub type Place = (u64, u64);
 
-/// What the footer says.
+/// The content of the footer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Footer {
     pub parameters: Parameters,
@@ -160,11 +160,11 @@ pub struct Footer {
     pub fingerprints: u64,
     pub content_hash: u64,
     pub blocks: Vec<u64>,
-    /// Three places for each table, and then those of ids, id index and id dictionary.
+    /// Three places for each table, then those of ids, id index and id dictionary.
     pub places: Vec<Place>,
 }
 
-/// Footer and trailer, which stand at this offset and end the file.
+/// Footer and trailer, which begin at this offset and end the file.
 pub fn read_footer(bytes: &[u8], offset: u64) -> Res<Footer> {
     require(bytes.len() >= 16 && &bytes[bytes.len() - 8..] == b"fpsegend", "magic")?;
     let data = check_plain(&bytes[..bytes.len() - 8])?;
@@ -192,7 +192,7 @@ pub fn read_footer(bytes: &[u8], offset: u64) -> Res<Footer> {
     Ok(Footer { parameters, records, fingerprints, content_hash, blocks, places })
 }
 
-/// Where the footer of a file begins.
+/// The offset of the footer of a file.
 pub fn locate_footer(file: &[u8]) -> Res<usize> {
     require(file.len() >= 32, "shorter than header and trailer")?;
     let length = uint(&file[file.len() - 16..file.len() - 12]) as usize;
@@ -269,13 +269,13 @@ pub fn read_segment(file: &[u8]) -> Res<(Footer, Vec<(Fingerprint, Id)>)> {
     Ok((footer, all))
 }
 
-/// How many leading bits a narrow key has, and how many of its row's number.
+/// The numbers of leading bits and of row bits of a narrow key.
 fn narrow(leading: usize, fingerprints: u64) -> (usize, usize) {
     let row = bit_length(u128::from(fingerprints.saturating_sub(1)));
     (leading.min(row + 6).min(64 - row), row)
 }
 
-/// The keys of a table behind the first.
+/// The keys of a table after the first.
 fn make_keys(fingerprints: &[Fingerprint], order: &[usize], leading: usize) -> Vec<u64> {
     let mut keys = Vec::new();
     let wide = fingerprints.first().is_some_and(|fingerprint| fingerprint.len() > 1);

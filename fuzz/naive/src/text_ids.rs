@@ -3,10 +3,10 @@
 use crate::conventions::{Bits, Bytes, check_placed, uint};
 use crate::{Res, require};
 
-/// Whether records begin a fingerprint, and their texts.
+/// For each record, whether it begins a fingerprint, and its text.
 pub type Texts = Vec<(bool, String)>;
 
-/// The index: length and fingerprints begun of each frame.
+/// The index: length and number of fingerprints that begin, for each frame.
 pub fn read_index(section: &[u8], ids_length: u64) -> Res<Vec<(u64, u64)>> {
     let (mut fields, mut frames, mut number, mut full) = (Bytes::new(section), Vec::new(), 0, true);
     while !fields.rest.is_empty() {
@@ -38,7 +38,7 @@ pub fn read_index(section: &[u8], ids_length: u64) -> Res<Vec<(u64, u64)>> {
     Ok(frames)
 }
 
-/// What no id is.
+/// Refuses an invalid id.
 pub fn check_text(text: &str) -> Res<()> {
     require((1..=4096).contains(&text.len()), "an id that is empty or too long")?;
     require(!text.contains(['\0', '\t', '\n', '\r']), "a forbidden byte")
@@ -84,13 +84,13 @@ fn read_dictionary(section: &[u8]) -> Res<Option<zstd_safe::DDict<'static>>> {
     zstd_safe::DDict::try_create(&dictionary).ok_or("statistics that are invalid").map(Some)
 }
 
-/// One frame of Zstandard, and nothing behind it.
+/// Exactly one frame of Zstandard.
 fn decompress(frame: &[u8], size: usize, dictionary: Option<&zstd_safe::DDict<'static>>) -> Res<Vec<u8>> {
     let mut context = zstd_safe::DCtx::create();
     if let Some(dictionary) = dictionary {
         context.ref_ddict(dictionary).map_err(|_| "a dictionary that is refused")?;
     }
-    // In streaming, so that the end of the frame is seen: 0 is returned there.
+    // Streaming decompression reports the end of the frame by returning 0.
     let mut out = vec![0; size + 1];
     let mut output = zstd_safe::OutBuffer::around(&mut out[..]);
     let mut input = zstd_safe::InBuffer::around(frame);

@@ -1,24 +1,22 @@
-//! Which symbol a key takes: the cheapest under a code, or under a guess before there is one.
+//! Chooses a key's symbol: the cheapest under a code, or under a guess before there is a code.
 
 use super::combinations::{binomial, rank, rank_width};
 use super::symbols::{self, LENGTHS, LOW, MAX_FLIPS, Meaning, SYMBOLS, meaning};
 use crate::bits::{bit_length, low_mask};
 use std::sync::LazyLock;
 
-/// The code lengths by which symbols are judged, and what a symbol may say.
 #[derive(Clone, Debug)]
 pub(in crate::codec) struct Choice {
     /// A length for each symbol, 0 = none.
     pub(super) lengths: Vec<u8>,
     /// The biased bits, of the lower half.
     pub(super) group: u32,
-    /// How many keys may be referred to.
+    /// Number of earlier keys that a symbol may refer to.
     pub(super) backs: usize,
-    /// Most flips.
     pub(super) flips: u32,
 }
 
-/// [`rank_width`] by number of flips and topmost bit; where there are no such flips, nothing that could pay.
+/// [`rank_width`] by number of flips and topmost bit; a prohibitive width for impossible combinations.
 static WIDTHS: LazyLock<[[u8; 64]; MAX_FLIPS as usize + 1]> = LazyLock::new(|| {
     let mut rows = [[u8::MAX; 64]; MAX_FLIPS as usize + 1];
     for (row, flips) in rows.iter_mut().zip(0u32..).skip(1) {
@@ -32,7 +30,7 @@ static WIDTHS: LazyLock<[[u8; 64]; MAX_FLIPS as usize + 1]> = LazyLock::new(|| {
 });
 
 impl Choice {
-    /// Before there is a code: few flips are more likely than many, keys close by than others.
+    /// The lengths before there is a code: few flips are more likely than many, near keys than distant ones.
     pub(super) fn guess(group: u32, backs: usize, flips: u32) -> Self {
         let groups = 1 << group.count_ones();
         let lengths = (0..SYMBOLS)
@@ -48,8 +46,8 @@ impl Choice {
         Self { lengths: lengths.collect(), group, backs, flips }
     }
 
-    /// The cheapest symbol for `keys[at]` and its size in bits with all that follows it; `before` is the key before the
-    /// first one. `None` if it cannot be written.
+    /// The cheapest symbol for `keys[at]`, and the size in bits of symbol and value; `before` is the key before the
+    /// first one. `None` if no symbol can write the key.
     #[inline]
     pub(super) fn cheapest(&self, before: u64, keys: &[u64], at: usize) -> Option<(usize, u32)> {
         let (earlier, rest) = keys.split_at_checked(at)?;
@@ -93,7 +91,7 @@ pub(super) fn high_gap(previous: u64, key: u64) -> u64 {
     (key >> LOW).wrapping_sub(previous >> LOW) & low_mask(64 - LOW)
 }
 
-/// The bits of `value` that are set in `mask`, next to one another.
+/// The bits of `value` that are set in `mask`, packed.
 #[inline]
 #[expect(clippy::cast_possible_truncation, reason = "one bit at a time")]
 pub(super) fn extract(value: u64, mask: u32) -> u32 {
@@ -106,7 +104,7 @@ pub(super) fn extract(value: u64, mask: u32) -> u32 {
     bits
 }
 
-/// What follows the symbol of `keys[at]`: a value and its number of bits.
+/// The value that follows the symbol of `keys[at]`, and its number of bits.
 pub(super) fn value(symbol: usize, group: u32, before: u64, keys: &[u64], at: usize) -> (u64, u32) {
     let key = keys.get(at).copied().unwrap_or_default();
     let earlier = |back: usize| at.checked_sub(back + 1).and_then(|i| keys.get(i)).copied().unwrap_or(before);

@@ -4,7 +4,7 @@ use super::choose::Choice;
 use super::combinations::{FIRST, rank_width};
 use super::symbols::{GROUP_BITS, LENGTHS, LOW, Meaning, SYMBOLS, meaning, rows};
 use crate::bits::{BitWriter, Forward, low_mask};
-use crate::codec::flips::profile::{Profile, QUICK_FLIPS};
+use crate::codec::flips::symbols::{Profile, QUICK_FLIPS};
 use crate::codec::huffman::Code;
 use crate::error::{Error, Result};
 use std::sync::OnceLock;
@@ -12,22 +12,21 @@ use std::sync::OnceLock;
 /// Most symbols with a code word: the decoding tables then take 64 KiB.
 pub(super) const MOST: usize = 1536;
 
-/// What a symbol makes of the key that it refers to and the value that follows it:
+/// How a symbol computes a key from the key that it refers to and the value that follows it:
 ///
 /// `key = ((reference & keep) + add + deposit(value, spread)) ^ masks[first + (value & ranks)]`.
 ///
-/// For a gap of upper halves the mask is that of no bits; for flips nothing is deposited, and the topmost bit is added,
-/// which the reference does not have.
+/// For a gap of upper halves the mask is empty. For flips nothing is deposited; `add` is the topmost bit, which the
+/// reference does not have.
 #[derive(Clone, Copy, Debug, Default)]
 #[repr(C, align(32))]
 pub(in crate::codec) struct Step {
-    /// What is kept of the reference.
+    /// The bits of the reference that stay.
     pub(in crate::codec) keep: u64,
-    /// What is added.
     pub(in crate::codec) add: u64,
     /// The bits of the key over which the value is spread.
     pub(in crate::codec) spread: u64,
-    /// Where the masks begin; in a slow step the number of flips below the topmost one.
+    /// Start of the masks; in a slow step the number of flips below the topmost one.
     pub(in crate::codec) first: u32,
     /// The bits of the value that are a rank.
     pub(in crate::codec) ranks: u16,
@@ -37,30 +36,29 @@ pub(in crate::codec) struct Step {
     pub(in crate::codec) back: u8,
 }
 
-/// Added to the width of a step whose mask takes more than a lookup.
+/// Added to the width of a step that computes its mask instead of looking it up.
 pub(in crate::codec) const SLOW: u8 = 128;
 
-/// In an entry of the lookup table, six bits hold a length; what is above them is the step's offset in bytes.
+/// An entry of the lookup table holds a length in its lowest six bits, and above them the step's offset in bytes.
 pub(in crate::codec) const STEP_SHIFT: u32 = 6 + size_of::<Step>().ilog2();
 
-/// The code of flips blocks.
 #[derive(Clone, Debug)]
 pub(crate) struct FlipsCode {
-    /// The symbols with a code word, ascending, and its length.
+    /// The symbols with a code word, ascending, and the lengths of the code words.
     coded: Vec<(u16, u8)>,
     group: u32,
     /// Indexed by the next 12 bits: the number of the step << [`STEP_SHIFT`] | the length of the code word.
     pub(in crate::codec) lookup: Box<[u32; 4096]>,
-    /// One step a symbol with a code word. The lookup table leads to no others.
+    /// One step for each symbol with a code word. The lookup table leads to no others.
     pub(in crate::codec) steps: Vec<Step>,
-    /// Whether all symbols refer to the key before and none is slow.
+    /// Whether all symbols refer to the key before and no step is slow.
     pub(in crate::codec) quick: bool,
-    /// For gaps that do not tell biased bits, and for those that do.
+    /// For gaps whose symbols do not tell biased bits, and for those that do.
     holes: [Holes; 2],
     encoder: OnceLock<Box<Encoder>>,
 }
 
-/// What only writing needs; made when it is first used.
+/// The encoder's tables; made at their first use.
 #[derive(Clone, Debug)]
 pub(super) struct Encoder {
     pub(super) choice: Choice,
@@ -68,10 +66,8 @@ pub(super) struct Encoder {
 }
 
 impl FlipsCode {
-    /// The code with these lengths (ascending symbols) and biased bits.
-    ///
-    /// # Errors
-    /// `Damaged` if the code is not complete, lacks a plain gap, or has symbols that cannot occur.
+    /// The code with these symbols (ascending), lengths and biased bits; `Damaged` if the code is not complete, lacks a
+    /// plain gap, or has impossible symbols.
     pub(super) fn new(coded: Vec<(u16, u8)>, group: u32) -> Result<Self> {
         if coded.len() > MOST {
             return Err(Error::damaged(format!("{} symbols have a code, {MOST} is the most", coded.len())));
@@ -99,27 +95,19 @@ impl FlipsCode {
         Ok(Self { coded, group, lookup, steps, quick, holes, encoder: OnceLock::new() })
     }
 
-    /// Bytes of memory of the decoding tables.
     pub(crate) fn resident_bytes(&self) -> u64 {
         let steps = self.steps.capacity() * size_of::<Step>();
         (size_of_val(&*self.lookup) + steps + self.coded.capacity() * size_of::<(u16, u8)>()) as u64
     }
 
-    /// How many symbols have a code word.
-    pub(crate) fn symbols(&self) -> usize {
-        self.coded.len()
-    }
-
-    /// The lengths of their words.
     pub(crate) fn lengths(&self) -> impl Iterator<Item = u8> {
         self.coded.iter().map(|&(_, length)| length)
     }
 
-    /// What writing needs.
     pub(super) fn encoder(&self) -> &Encoder {
         self.encoder.get_or_init(|| {
             let (mut lengths, mut words) = (vec![0; SYMBOLS], vec![0; SYMBOLS]);
-            // What the lookup table leads to from the fewest bits is the word itself.
+            // The lookup index with the fewest bits set is the code word itself.
             for (bits, entry) in (0..1u16 << 12).zip(self.lookup.iter()).rev() {
                 let slot = (entry >> STEP_SHIFT) as usize;
                 let Some(&(symbol, length)) = self.coded.get(slot) else { continue };
@@ -156,10 +144,7 @@ impl FlipsCode {
         writer.finish();
     }
 
-    /// Reads what [`FlipsCode::write`] wrote; all of `bytes`.
-    ///
-    /// # Errors
-    /// `Damaged` if it is none that is ever written.
+    /// Reads all of `bytes`; `Damaged` if [`FlipsCode::write`] never writes them.
     pub(crate) fn parse(bytes: &[u8]) -> Result<Self> {
         let mut reader = Forward::new(bytes, 0);
         let short = || Error::damaged("a flips code does not fill its bytes");
@@ -195,7 +180,7 @@ impl FlipsCode {
     }
 }
 
-/// What a symbol does; `None` if it cannot occur.
+/// The step of a symbol; `None` if the symbol cannot occur.
 fn step(meaning: Meaning, group: u32) -> Option<Step> {
     match meaning {
         Meaning::Far { length, group: told } => {
@@ -230,10 +215,9 @@ fn step(meaning: Meaning, group: u32) -> Option<Step> {
     }
 }
 
-/// Makes room for the biased bits: each mask has the bits below one of them. Those that are not needed have all bits.
+/// Masks that make space for the biased bits: each has the bits below one of them. Unused ones have all bits.
 pub(super) type Holes = [u64; GROUP_BITS as usize];
 
-/// The holes of these biased bits.
 fn holes(group: u32) -> Holes {
     let mut holes = [u64::MAX; GROUP_BITS as usize];
     let bits = (0..LOW).filter(|bit| group >> bit & 1 == 1);
@@ -241,16 +225,17 @@ fn holes(group: u32) -> Holes {
     holes
 }
 
-/// The lowest bits of `value` at the places that are set in `mask`, from the lowest on: those of a step.
+/// Spreads the lowest bits of `value` over the places that are set in `mask`, from the lowest on; for the masks of
+/// steps only.
 #[inline]
 pub(super) fn deposit(value: u64, mask: u64, code: &FlipsCode) -> u64 {
-    // No branch: whether a gap tells biased bits cannot be foreseen.
+    // Branch-free: whether a gap tells biased bits is unpredictable.
     let told = usize::from(mask & low_mask(LOW) != low_mask(LOW));
     let holes = code.holes.get(told).unwrap_or(&[u64::MAX; GROUP_BITS as usize]);
     holes.iter().fold(value, |value, below| value & below | (value & !below) << 1) & mask
 }
 
-/// As `deposit`, for any mask.
+/// As [`deposit`], for any mask.
 fn spread_over(value: u64, mask: u64) -> u64 {
     let places = (0..64).filter(|place| mask >> place & 1 == 1);
     places.zip(0..64).fold(0, |bits, (place, number)| bits | (value >> number & 1) << place)

@@ -1,21 +1,20 @@
-//! Bytes to the keys of a flips block.
+//! Decodes a flips block.
 //!
-//! This is the plain form, a key at a time and with every check; [`super::super::simd`] has one that takes eight keys
-//! between two checks and runs where the block allows it.
+//! This is the plain form: one key at a time, with every check. [`super::super::simd`] has a form that decodes eight
+//! keys between two checks, and runs where the block allows it.
 
 use super::BACKS;
 use super::code::{FlipsCode, SLOW, STEP_SHIFT, deposit};
 use super::combinations::{MASKS, unrank};
 use crate::bits::{load, load_bits, low_mask};
-use crate::codec::flips::frame::head;
 use crate::codec::flips::lanes::Lanes;
+use crate::codec::flips::lanes::head;
 use crate::codec::simd;
-use crate::codec::tail::Tail;
+use crate::codec::split::Tail;
 
-/// Bits that one load takes.
 const LOADED: usize = 64;
 
-/// Reads one key of at least `base` a slot; `end` = the block's end in bits.
+/// Reads one key of at least `base` into each slot; `end` = the block's end in bits.
 pub(in crate::codec) fn decode(code: &FlipsCode, bytes: &[u8], end: usize, base: u64, keys: &mut [u64]) -> Tail {
     let head = head(keys.len());
     let even = usize::try_from(load(bytes, 0) & low_mask(8 * head as u32)).unwrap_or(usize::MAX >> 8);
@@ -26,7 +25,8 @@ pub(in crate::codec) fn decode(code: &FlipsCode, bytes: &[u8], end: usize, base:
     if 8 * head > end {
         return overrun;
     }
-    // What a dense code may refer to, and values so near the end of the bytes that a load would reach beyond.
+    // The plain form decodes the keys that a dense code may refer to, and values so near the end of the bytes that a
+    // load would cross it.
     let mut until = if code.quick { 0 } else { BACKS };
     loop {
         if !plain(code, bytes, before, keys, &mut lanes, until.min(keys.len())) {
@@ -51,7 +51,7 @@ pub(in crate::codec) fn decode(code: &FlipsCode, bytes: &[u8], end: usize, base:
     Tail { from, to: Some(lanes.values), in_range }
 }
 
-/// Decodes up to key number `until`. `false` if a value would leave the block.
+/// Decodes up to key number `until`; `false` if a value would leave the block.
 pub(in crate::codec) fn plain(
     code: &FlipsCode,
     bytes: &[u8],
@@ -82,7 +82,7 @@ pub(in crate::codec) fn plain(
             Some(earlier) => keys.get(earlier).copied().unwrap_or(before),
             None => before,
         };
-        // Flips lie below the topmost one; of the keys before the block only the last is known.
+        // Flips lie below the topmost one. Of the keys before the block only the last is known.
         lanes.damaged |= mask != 0 && mask >= step.add || usize::from(step.back) > at;
         let key = (reference & step.keep).wrapping_add(step.add).wrapping_add(deposit(value, step.spread, code)) ^ mask;
         let Some(slot) = keys.get_mut(at) else { return false };

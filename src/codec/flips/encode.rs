@@ -1,11 +1,9 @@
-//! Flips blocks to bytes.
-
 use super::choose::value;
 use super::code::{Encoder, FlipsCode};
 use crate::bits::BitWriter;
-use crate::codec::flips::frame::{SHORT, head};
+use crate::codec::flips::lanes::{SHORT, head};
 
-/// What cannot be written counts as this many bits, more than any block has.
+/// The cost of a key that cannot be written: more bits than any block has.
 const IMPOSSIBLE: u32 = 1 << 24;
 
 /// Size in bits of `keys[at]`, the key before the first one being `before`.
@@ -14,7 +12,7 @@ pub(in crate::codec) fn cost(code: &FlipsCode, before: u64, keys: &[u64], at: us
     code.encoder().choice.cheapest(before, keys, at).map_or(IMPOSSIBLE, |(_, bits)| bits)
 }
 
-/// Appends the keys after `before`, all of which can be written: both lanes, padding, values.
+/// Appends the keys after `before`, all of which the code can write: both lanes, padding, values.
 pub(in crate::codec) fn encode(code: &FlipsCode, before: u64, keys: &[u64], writer: &mut BitWriter<'_>) {
     let encoder = code.encoder();
     let symbols: Vec<usize> =

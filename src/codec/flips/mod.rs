@@ -1,30 +1,30 @@
-//! Flips blocks: for families of near values.
+//! Flips blocks: for families of near keys.
 //!
-//! Among real fingerprints many keys differ in a few bits from one not far before them. Such a key is written as one
-//! Huffman symbol, which says from which key it differs, in how many bits, and which is the topmost of them; and the
-//! rank of the other flipped bits among all combinations of bits below. A key that is near no other one is written by
-//! its upper half, as a gap, and its lower half, as it stands; the symbol then says how long the gap is and, where the
-//! bits of a table are biased, what the most biased ones are.
+//! Many real fingerprints differ in a few bits from another one a few keys earlier. The encoder writes such a key as
+//! one Huffman symbol and a rank. The symbol says which earlier key is the reference, how many bits differ, and which
+//! of them is the topmost; the rank selects the other flipped bits among all combinations of lower bits. Every other
+//! key is written as a gap of upper halves and a plain lower half; its symbol tells the gap's bit length and, if bits
+//! of the table are biased, the most biased bits.
 //!
-//! Both forms are the same instructions with other operands ([`code::Step`]), so that a decoder need not branch on what
-//! it cannot foresee. Symbols run in two lanes, even keys and odd ones, so that it waits for two lookups at a time; all
-//! other bits are read backward from the block's end.
+//! Both forms are the same instructions with other operands ([`code::Step`]), which avoids unpredictable branches.
+//! Symbols stand in two lanes, even keys and odd keys, so that two lookups overlap; all values are read backward from
+//! the block's end.
 //!
-//! A table's code has only the symbols that pay. A *quick* one refers to the key before alone and flips four bits at
-//! most, which decodes fastest; a *dense* one is taken where it saves much ([`super::train`]).
+//! A table's code has only the symbols that pay. A *quick* code refers only to the key before and flips at most four
+//! bits; it decodes fastest. A *dense* code is used where it saves much ([`super::train`]). A flips block cannot write
+//! a key whose upper half is too far from the one before; a gap block can.
 //!
-//! Not every key can be written: an upper half may be too far from the one before. Other kinds of block can.
+//! Files: `symbols` is the alphabet, `choose` selects symbols, `training` and `code` make the code and its tables,
+//! `encode` and `decode` are the block, `combinations` the ranks.
 
-pub(crate) use crate::codec::flips::frame::FRAME;
+pub(crate) use crate::codec::flips::lanes::FRAME;
 
 mod choose;
 mod code;
 mod combinations;
 mod decode;
 mod encode;
-mod frame;
 pub(crate) mod lanes;
-mod profile;
 mod symbols;
 #[cfg(test)]
 mod tests;
@@ -39,8 +39,5 @@ pub(super) use combinations::{MASKS, unrank};
 pub(super) use decode::decode;
 pub(super) use encode::{cost, encode};
 pub(super) use lanes::Lanes;
-#[cfg(test)]
-pub(super) use lanes::ascending;
-pub(super) use profile::Profile;
-pub(super) use symbols::BACKS;
+pub(super) use symbols::{BACKS, Profile};
 pub(super) use training::Training;

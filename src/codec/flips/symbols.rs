@@ -1,37 +1,53 @@
-//! The alphabet: what each symbol stands for, and the rows in which code lengths are stored.
+//! The alphabet: the meaning of each symbol, and the rows in which code lengths are stored.
 
-/// Bits of the lower half, which is written as it stands.
+/// Bits of the lower half, which is written as it is.
 pub(super) const LOW: u32 = 32;
-/// Gaps of upper halves have 0 to 26 bits: with the lower half, what one unaligned load delivers.
+/// Gaps of upper halves have 0 to 26 bits: with the lower half this fits one unaligned load.
 pub(super) const LENGTHS: usize = 27;
 /// Most biased bits that a symbol tells.
 pub(super) const GROUP_BITS: u32 = 5;
 const GROUPS: usize = 1 << GROUP_BITS;
-/// How far back the key may be that another one differs from: 0 is the one before.
+/// How far back the reference of a key may be: 0 is the key before.
 pub(in crate::codec) const BACKS: usize = 16;
-/// Most bits in which it may differ.
+/// Most bits in which a key may differ from its reference.
 pub(super) const MAX_FLIPS: u32 = 8;
 
 const GROUPED: usize = LENGTHS;
 const FLIPS: usize = GROUPED + LENGTHS * GROUPS;
-/// All symbols.
 pub(super) const SYMBOLS: usize = FLIPS + BACKS * MAX_FLIPS as usize * 64;
 
-/// What a symbol stands for.
+/// Limits of the symbols of a code.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::codec) enum Profile {
+    /// Few flips, of the key before: fastest to decode.
+    Quick,
+    Dense,
+}
+
+impl Profile {
+    /// How many earlier keys a symbol may refer to, and how many bits it may flip.
+    pub(super) fn reach(self) -> (usize, u32) {
+        match self {
+            Self::Quick => (1, QUICK_FLIPS),
+            Self::Dense => (BACKS, MAX_FLIPS),
+        }
+    }
+}
+
+/// Most flips of a quick code: a table holds their masks.
+pub(super) const QUICK_FLIPS: u32 = 4;
+
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Meaning {
-    /// A gap of upper halves and a lower half.
     Far {
         /// Bit length of the gap.
         length: u32,
         /// The biased bits, if the symbol tells them.
         group: Option<u32>,
     },
-    /// A few bits differ from another key.
     Flips {
         /// How many keys lie between.
         back: u32,
-        /// How many bits.
         flips: u32,
         /// The topmost one.
         top: u32,
@@ -50,13 +66,12 @@ pub(super) fn grouped(length: u32, group: u32) -> usize {
     GROUPED + length as usize * GROUPS + group as usize
 }
 
-/// The symbol of flips.
 #[inline]
 pub(super) fn flips(back: usize, flips: u32, top: u32) -> usize {
     FLIPS + ((back * MAX_FLIPS as usize) + flips as usize - 1) * 64 + top as usize
 }
 
-/// What a symbol below [`SYMBOLS`] stands for.
+/// The meaning of a symbol below [`SYMBOLS`].
 #[expect(clippy::cast_possible_truncation, reason = "symbols are below 10,000")]
 pub(super) fn meaning(symbol: usize) -> Meaning {
     if let Some(number) = symbol.checked_sub(FLIPS) {
@@ -93,11 +108,5 @@ mod tests {
         }
         assert_eq!(SYMBOLS, 9083);
         assert_eq!(flips(0, 1, 0), 891);
-    }
-
-    #[test]
-    fn rows_are_all_symbols() {
-        assert!(rows().flatten().eq(0..SYMBOLS));
-        assert_eq!(rows().count(), 1 + 27 + 128);
     }
 }

@@ -1,20 +1,19 @@
-//! Making a code of what a sample of keys would be written as.
+//! Makes a code from the symbols that a sample of keys would take.
 
 use super::choose::Choice;
 use super::code::{FlipsCode, MOST};
 use super::symbols::{GROUP_BITS, LENGTHS, LOW, SYMBOLS};
-use crate::codec::flips::profile::Profile;
+use crate::codec::flips::symbols::Profile;
 use crate::codec::huffman::Code;
 
-/// A symbol that is seen less often than this share of all is left to others: even a code of the greatest length would
-/// give it more of the code space than it deserves, and its length has to be stored.
+/// Symbols with a smaller share of all get no code: even the longest code word would take more code space than they
+/// deserve, and the code section stores every length.
 const RARE: u64 = 12_000;
-/// Seen less often than this, storing its length costs more than it saves.
+/// Below this count, storing a symbol's length costs more than it saves.
 const FEWEST: u64 = 3;
-/// Keys that differ in more bits than this from the one before are what biased bits are for.
+/// Biased bits are measured on keys that differ in more bits than this from the key before.
 const NEAR: u32 = 6;
 
-/// Counts symbols.
 #[derive(Debug)]
 pub(in crate::codec) struct Training {
     choice: Choice,
@@ -23,7 +22,7 @@ pub(in crate::codec) struct Training {
 }
 
 impl Training {
-    /// A first guess, with the biased bits of these runs: the key before each and the run.
+    /// A first guess, with the biased bits of these runs: the key before each run, and the run.
     pub(in crate::codec) fn new(profile: Profile, runs: &[(u64, Vec<u64>)]) -> Self {
         let (backs, flips) = profile.reach();
         Self::by(Choice::guess(biased(runs), backs, flips))
@@ -33,7 +32,7 @@ impl Training {
         Self { choice, counts: vec![0; SYMBOLS], keys: 0 }
     }
 
-    /// The size of a run in bits, `None` if it cannot be written; its symbols replace what is in `symbols`.
+    /// The size of a run in bits, `None` if it cannot be written; puts its symbols into `symbols`.
     pub(in crate::codec) fn judge(&self, before: u64, keys: &[u64], symbols: &mut Vec<usize>) -> Option<u64> {
         symbols.clear();
         let mut size = 0;
@@ -45,7 +44,6 @@ impl Training {
         Some(size)
     }
 
-    /// Counts the symbols of a run.
     pub(in crate::codec) fn count(&mut self, symbols: &[usize]) {
         for &symbol in symbols {
             self.counts.get_mut(symbol).into_iter().for_each(|count| *count += 1);
@@ -53,7 +51,7 @@ impl Training {
         }
     }
 
-    /// The code for what was counted; `None` if nothing was.
+    /// The code for the counted symbols; `None` if there are none.
     pub(in crate::codec) fn code(self) -> Option<FlipsCode> {
         if self.keys == 0 {
             return None;
@@ -66,7 +64,7 @@ impl Training {
             .zip(0..)
             .filter(|&(count, symbol)| count >= least || symbol < LENGTHS)
             .collect();
-        // Every gap keeps a code, whether it was seen or not.
+        // Every gap keeps a code, seen or not.
         counts.sort_unstable_by_key(|&(count, symbol)| (symbol >= LENGTHS, std::cmp::Reverse(count), symbol));
         counts.truncate(MOST);
         counts.sort_unstable_by_key(|&(_, symbol)| symbol);
@@ -77,7 +75,6 @@ impl Training {
         FlipsCode::new(coded, self.choice.group).ok()
     }
 
-    /// Another round under this code.
     pub(in crate::codec) fn again(code: &FlipsCode, profile: Profile) -> Self {
         let mut choice = code.encoder().choice.clone();
         (choice.backs, choice.flips) = profile.reach();
@@ -85,7 +82,7 @@ impl Training {
     }
 }
 
-/// The most biased bits of the lower halves of keys that are near no other one.
+/// The most biased bits of the lower halves of keys without near neighbours.
 fn biased(runs: &[(u64, Vec<u64>)]) -> u32 {
     let (mut ones, mut total) = ([0u64; LOW as usize], 0u64);
     for (before, run) in runs {

@@ -14,7 +14,7 @@ use std::arch::x86_64::{
     _mm256_xor_si256,
 };
 
-/// For every byte, the numbers of its bits that are ones.
+/// For every byte, the numbers of its set bits.
 static ONES: [[u8; 8]; 256] = ones();
 
 const fn ones() -> [[u8; 8]; 256] {
@@ -34,7 +34,7 @@ const fn ones() -> [[u8; 8]; 256] {
     table
 }
 
-/// [`gap::plain`].
+/// [`split_plain::plain`].
 #[target_feature(enable = "avx2,bmi1,bmi2,popcnt")]
 pub(super) fn decode(split: Split<'_>, keys: &mut [u64], places: &mut [u32]) -> bool {
     let whole = if split.end / 8 + 8 <= split.bytes.len() {
@@ -48,12 +48,12 @@ pub(super) fn decode(split: Split<'_>, keys: &mut [u64], places: &mut [u32]) -> 
     whole
 }
 
-/// Bytes of unary code that are taken at a time.
+/// Bytes of unary code taken at a time.
 const UNARY_STEP: usize = 4;
 const _: () = assert!(SLACK >= 8 * UNARY_STEP + 8);
 
-/// As the plain form, if eight bytes can be loaded from before the block's end. A byte at a time: its ones' places come from a
-/// table, eight at once.
+/// As the plain form, if eight bytes can be loaded from before the block's end. One byte at a time: a table gives the
+/// places of its ones, eight at once.
 #[inline]
 #[target_feature(enable = "avx2,bmi1,bmi2,popcnt")]
 fn places_of_ones(split: Split<'_>, places: &mut [u32]) -> bool {
@@ -63,8 +63,8 @@ fn places_of_ones(split: Split<'_>, places: &mut [u32]) -> bool {
     let out = places.as_mut_ptr();
     let eight = _mm256_set1_epi32(8);
     let (mut done, mut position, mut passed) = (0, start, _mm256_setzero_si256());
-    // Until the end, not until the last key: the end is known before anything is decoded, so that the processor need
-    // not wait to go on. What follows the last key is padding of less than a byte, or damage.
+    // Runs to the end, not to the last key: the end is known before decoding, so the processor need not wait. After the
+    // last key follows padding of less than a byte, or damage.
     while position < end && done <= count {
         // SAFETY: `position` is less than `end`.
         let word = unsafe { u64::from_le(bytes.as_ptr().add(position >> 3).cast::<u64>().read_unaligned()) };
@@ -88,8 +88,8 @@ fn places_of_ones(split: Split<'_>, places: &mut [u32]) -> bool {
     done >= count && places.get(count - 1).is_some_and(|&place| start + (place as usize) < end)
 }
 
-/// How four packed low parts are brought to the four lanes of a register: two 16-byte loads, one for each half, a
-/// shuffle of their bytes, and a shift of every lane.
+/// How four packed low parts get into the four lanes of a register: two 16-byte loads, one for each half, a shuffle of
+/// their bytes, and a shift of every lane.
 #[derive(Clone, Copy)]
 #[repr(C, align(32))]
 struct Unpacking {
@@ -99,8 +99,8 @@ struct Unpacking {
     loads: [usize; 2],
 }
 
-/// For every width, how the first and the second four of eight low parts are unpacked. Eight of them end with a byte,
-/// so there are no other cases.
+/// For every width, the unpacking of the first and the second four of eight low parts. Eight low parts end at a byte
+/// boundary, so there are no other cases.
 static UNPACKING: [[Unpacking; 2]; MAX_LOW_WIDTH as usize + 1] = unpacking();
 
 const fn unpacking() -> [[Unpacking; 2]; MAX_LOW_WIDTH as usize + 1] {
@@ -130,8 +130,8 @@ const fn unpacking() -> [[Unpacking; 2]; MAX_LOW_WIDTH as usize + 1] {
     table
 }
 
-/// As the plain form from the first key on. Four keys at a time: low parts unpacked, summed up, high parts added. A
-/// high part is the difference of two places less one; what all these ones amount to is summed up with the low parts.
+/// As the plain form from the first key on, four keys at a time: unpacks low parts, sums them up, adds high parts. A
+/// high part is the difference of two places less one; the low parts' sum includes these ones.
 #[inline]
 #[target_feature(enable = "avx2,bmi1,bmi2,popcnt")]
 fn sums(split: Split<'_>, keys: &mut [u64], places: &[u32]) {
@@ -170,7 +170,7 @@ fn sums(split: Split<'_>, keys: &mut [u64], places: &[u32]) {
     }
     let done = (steps * 8).min(count);
     if done < count {
-        // Too near to the end of the bytes for whole loads.
+        // Too near the end of the bytes for whole loads.
         split_plain::sums(split, done, keys, places);
     }
 }
@@ -185,11 +185,11 @@ fn prefix_sums(lanes: __m256i) -> __m256i {
     _mm256_add_epi64(pairs, _mm256_unpackhi_epi64(lower, lower))
 }
 
-/// Bits set in a number of four bits.
+/// Number of bits set in each four-bit number.
 static NIBBLE_ONES: [u8; 16] = [0, 1, 1, 2, 1, 2, 2, 3, 1, 2, 2, 3, 2, 3, 3, 4];
 
-/// As the plain form, four keys at a time: bits are counted by looking up half bytes (Mula, Kurz, Lemire, "Faster
-/// population counts using AVX2 instructions", 2018).
+/// As the plain form, four keys at a time. Counts bits by looking up half bytes (Mula, Kurz, Lemire, "Faster population
+/// counts using AVX2 instructions", 2018).
 #[target_feature(enable = "avx2,bmi1,bmi2,popcnt")]
 pub(super) fn near(keys: &[u64], key: u64, k: u32) -> u64 {
     // SAFETY: 16 bytes.
@@ -201,7 +201,7 @@ pub(super) fn near(keys: &[u64], key: u64, k: u32) -> u64 {
     let Some(last) = keys.len().checked_sub(4) else { return crate::codec::near::near(keys, key, k) };
     let (mut found, mut at) = (0, 0);
     loop {
-        // The last four may have been among those before: they are found once more.
+        // The last four may overlap those before; finding them again is harmless.
         at = last.min(at);
         // SAFETY: four keys from one that is at most the fourth last.
         let four = unsafe { _mm256_loadu_si256(keys.as_ptr().add(at).cast()) };

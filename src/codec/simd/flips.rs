@@ -1,14 +1,13 @@
-//! Flips blocks with BMI2: some thirty instructions a key and no branch that depends on one, if the code is quick.
+//! Flips blocks with BMI2: some thirty instructions a key and, in a quick code, no branch that depends on one.
 
 use crate::codec::flips::{BACKS, FlipsCode, Lanes, MASKS, SLOW, Step, unrank};
 use std::arch::x86_64::_pdep_u64;
 
-/// Keys between two checks: four a lane, of at most 12 bits a symbol, so that one load has all of them.
+/// Keys between two checks: four in each lane, of at most 12 bits a symbol, so that one load has all of them.
 const BATCH: usize = 8;
 /// Most bits of a value.
 const WIDEST: usize = 57;
 
-/// As [`super::flips`] says.
 #[target_feature(enable = "avx2,bmi1,bmi2,popcnt")]
 pub(super) fn decode(code: &FlipsCode, bytes: &[u8], before: u64, keys: &mut [u64], lanes: &mut Lanes) {
     if code.quick {
@@ -34,15 +33,15 @@ fn run<const DENSE: bool>(code: &FlipsCode, bytes: &[u8], before: u64, keys: &mu
         return;
     }
     let mut previous = done.checked_sub(1).and_then(|last| keys.get(last)).copied().unwrap_or(before);
-    // Only now: a pointer does not outlast another use of what it points to.
+    // Only now: another use of the slice would invalidate the pointer.
     let (input, output) = (bytes.as_ptr(), keys.as_mut_ptr());
     let mut damaged = 0u64;
     // SAFETY: `position` is at most `limit` wherever this is called.
     let word = |position: usize| unsafe { u64::from_le(input.add(position >> 3).cast::<u64>().read_unaligned()) };
-    // The symbols of a batch, and the lanes behind them.
+    // The symbols of a batch, and the lanes after them.
     let symbols = |lanes: [usize; 2]| {
         let [even, odd] = lanes;
-        // The topmost bit is no part of the 48 that are looked at; its place tells later how many were taken.
+        // The topmost bit is not among the 48 bits of the symbols; its place tells later how many bits were taken.
         let mut windows = lanes.map(|lane| word(lane) >> (lane & 7) | 1 << 63);
         let mut entries = [0; BATCH];
         for pair in entries.as_chunks_mut::<2>().0 {
@@ -63,8 +62,8 @@ fn run<const DENSE: bool>(code: &FlipsCode, bytes: &[u8], before: u64, keys: &mu
     let (mut entries, mut behind) = symbols(symbols_at);
     while values.wrapping_sub(BATCH * WIDEST) <= span {
         let more = count - done >= 2 * BATCH && within(behind);
-        // Each symbol of a lane waits for the one before. Where values take long, those of the next batch are looked up
-        // before the values of this one are taken, to have company; quick ones are over too soon for that to pay.
+        // Each symbol of a lane waits for the one before. Where values take long, the next batch's symbols are looked
+        // up before this batch's values, so that both overlap; with a quick code this does not pay.
         let ahead = if DENSE && more { Some(symbols(behind)) } else { None };
         for (number, &entry) in entries.iter().enumerate() {
             // SAFETY: the lookup table leads to steps of the code only; above its length an entry is an offset in
@@ -81,13 +80,13 @@ fn run<const DENSE: bool>(code: &FlipsCode, bytes: &[u8], before: u64, keys: &mu
                 unsafe { *masks.add(step.first as usize + rank) }
             };
             let reference = if DENSE {
-                // SAFETY: at least as many keys are there as a step may go back.
+                // SAFETY: a step refers to at most as many keys as are there.
                 let earlier = unsafe { *output.add(done + number - 1 - usize::from(step.back)) };
                 if step.back == 0 { previous } else { earlier }
             } else {
                 previous
             };
-            // A mask that reaches up to the topmost bit; gaps have none.
+            // A mask that reaches the topmost bit; gaps have no mask.
             damaged |= mask & step.add.wrapping_neg();
             previous =
                 (reference & step.keep).wrapping_add(step.add.wrapping_add(_pdep_u64(value, step.spread))) ^ mask;
@@ -109,10 +108,4 @@ fn run<const DENSE: bool>(code: &FlipsCode, bytes: &[u8], before: u64, keys: &mu
 #[target_feature(enable = "avx2,bmi1,bmi2,popcnt")]
 fn slow(value: u64, width: u8, step: &Step) -> u64 {
     unrank((value & ((1 << width) - 1)) as u32, step.first)
-}
-
-/// The plain form, compiled for wide registers.
-#[target_feature(enable = "avx2,bmi1,bmi2,popcnt")]
-pub(super) fn ascending(keys: &[u64]) -> bool {
-    super::plain_flips::ascending(keys)
 }

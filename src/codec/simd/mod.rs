@@ -1,11 +1,11 @@
-//! The steps of decoding that wide registers make faster, chosen when the program runs.
+//! The steps of decoding that SIMD makes faster, chosen at run time.
 //!
-//! The plain forms beside the formats they read are the reference; the tests hold these to the same results. Only AVX2
-//! has forms of its own, on other processors everything runs as the plain forms. With `FPSTORE_SIMD=off` in the
-//! environment they do so everywhere, which is how the whole test suite is run a second time.
+//! The plain forms define the results; tests compare the two. Only AVX2 has its own forms; other processors run the
+//! plain ones. `FPSTORE_SIMD=off` in the environment selects the plain forms everywhere; the test suite runs a second
+//! time with it.
 //!
 //! This module and `env::mmap` are the only ones with `unsafe`: unaligned loads and stores whose bounds are checked
-//! once for many, and calls of functions that need a processor feature which was just found to be there.
+//! once for many, and calls of functions for a processor feature that was detected.
 
 #![allow(unsafe_code, reason = "vector loads and stores; see above")]
 
@@ -14,34 +14,62 @@ mod avx2;
 #[cfg(target_arch = "x86_64")]
 mod flips;
 
-use super::flips::{FlipsCode, Lanes, lanes as plain_flips};
+use super::flips::{FlipsCode, Lanes};
 use super::near as plain_near;
 use crate::codec::split as split_plain;
 use crate::fingerprint::Fingerprint;
+#[cfg(target_arch = "x86_64")]
+use std::sync::LazyLock;
 
 /// Whether the AVX2 forms may be used.
 #[cfg(target_arch = "x86_64")]
 #[inline]
 fn has_avx2() -> bool {
-    use std::sync::atomic::{AtomicU8, Ordering};
-    const UNKNOWN: u8 = 2;
-    static FOUND: AtomicU8 = AtomicU8::new(UNKNOWN);
-    #[cold]
-    fn find() -> bool {
-        let wanted = std::env::var_os("FPSTORE_SIMD").is_none_or(|value| value != "off");
-        let found = wanted
+    static FOUND: LazyLock<bool> = LazyLock::new(|| {
+        std::env::var_os("FPSTORE_SIMD").is_none_or(|value| value != "off")
             && is_x86_feature_detected!("avx2")
             && is_x86_feature_detected!("bmi1")
             && is_x86_feature_detected!("bmi2")
-            && is_x86_feature_detected!("popcnt");
-        // Relaxed: whoever does not see it finds the same.
-        FOUND.store(u8::from(found), Ordering::Relaxed);
-        found
-    }
-    match FOUND.load(Ordering::Relaxed) {
-        UNKNOWN => find(),
-        found => found == 1,
-    }
+            && is_x86_feature_detected!("popcnt")
+    });
+    *FOUND
+}
+
+/// Defines functions that run the plain form, compiled for the processor's own instructions where it has them.
+macro_rules! compiled_for_processor {
+    ($($(#[$attribute:meta])* $features:literal fn $name:ident$(<$F:ident>)?($($arg:ident: $type:ty),*) $(-> $result:ty)?;)*) => {$(
+        $(#[$attribute])*
+        pub(crate) fn $name$(<$F: Fingerprint>)?($($arg: $type),*) $(-> $result)? {
+            #[cfg(target_arch = "x86_64")]
+            if has_avx2() {
+                #[target_feature(enable = $features)]
+                fn compiled$(<$F: Fingerprint>)?($($arg: $type),*) $(-> $result)? {
+                    plain_near::$name($($arg),*)
+                }
+                // SAFETY: the processor has the features.
+                return unsafe { compiled($($arg),*) };
+            }
+            plain_near::$name($($arg),*)
+        }
+    )*};
+}
+
+compiled_for_processor! {
+    /// Bit `i` is set if key `i` of the first [`super::CHUNK`], without its `row` lowest bits, lies within `radius` of
+    /// `lead`.
+    #[inline]
+    "popcnt" fn near_leads(keys: &[u64], lead: u64, row: u32, radius: u32) -> u64;
+
+    /// Bit `i` is set if row `i` of the first [`super::CHUNK`] lies within distance `k` of `query`.
+    #[inline]
+    "popcnt" fn near_rows<F>(rows: &[u8], query: F, k: u32) -> u64;
+
+    "avx2,popcnt" fn near_pairs<F>(all: &[F], count: usize, k: u32, found: &mut Vec<(F, F)>);
+
+    "avx2,popcnt" fn near_across<F>(ones: &[F], others: &[F], k: u32, found: &mut Vec<(F, F)>);
+
+    #[inline]
+    "avx2,bmi1,bmi2,popcnt" fn ascending(keys: &[u64]) -> bool;
 }
 
 /// [`split_plain::plain`].
@@ -66,67 +94,7 @@ pub(crate) fn near(keys: &[u64], key: u64, k: u32) -> u64 {
     plain_near::near(keys, key, k)
 }
 
-/// Bit `i` is set if key `i` of the first [`super::CHUNK`], without its `row` lowest bits, lies within `radius` of `lead`.
-#[inline]
-pub(crate) fn near_leads(keys: &[u64], lead: u64, row: u32, radius: u32) -> u64 {
-    #[cfg(target_arch = "x86_64")]
-    if has_avx2() {
-        #[target_feature(enable = "popcnt")]
-        fn counted(keys: &[u64], lead: u64, row: u32, radius: u32) -> u64 {
-            plain_near::near_leads(keys, lead, row, radius)
-        }
-        // SAFETY: the processor has the feature.
-        return unsafe { counted(keys, lead, row, radius) };
-    }
-    plain_near::near_leads(keys, lead, row, radius)
-}
-
-/// Bit `i` is set if row `i` of the first [`super::CHUNK`] lies within distance `k` of `query`.
-#[inline]
-pub(crate) fn near_rows<F: Fingerprint>(rows: &[u8], query: F, k: u32) -> u64 {
-    #[cfg(target_arch = "x86_64")]
-    if has_avx2() {
-        #[target_feature(enable = "popcnt")]
-        fn counted<F: Fingerprint>(rows: &[u8], query: F, k: u32) -> u64 {
-            plain_near::near_rows(rows, query, k)
-        }
-        // SAFETY: the processor has the feature.
-        return unsafe { counted(rows, query, k) };
-    }
-    plain_near::near_rows(rows, query, k)
-}
-
-/// [`plain_near::near_pairs`].
-pub(crate) fn near_pairs<F: Fingerprint>(all: &[F], count: usize, k: u32, found: &mut Vec<(F, F)>) {
-    #[cfg(target_arch = "x86_64")]
-    if has_avx2() {
-        #[target_feature(enable = "avx2,popcnt")]
-        fn counted<F: Fingerprint>(all: &[F], count: usize, k: u32, found: &mut Vec<(F, F)>) {
-            plain_near::near_pairs(all, count, k, found);
-        }
-        // SAFETY: the processor has the features.
-        unsafe { counted(all, count, k, found) };
-        return;
-    }
-    plain_near::near_pairs(all, count, k, found);
-}
-
-/// [`plain_near::near_across`].
-pub(crate) fn near_across<F: Fingerprint>(ones: &[F], others: &[F], k: u32, found: &mut Vec<(F, F)>) {
-    #[cfg(target_arch = "x86_64")]
-    if has_avx2() {
-        #[target_feature(enable = "avx2,popcnt")]
-        fn counted<F: Fingerprint>(ones: &[F], others: &[F], k: u32, found: &mut Vec<(F, F)>) {
-            plain_near::near_across(ones, others, k, found);
-        }
-        // SAFETY: the processor has the features.
-        unsafe { counted(ones, others, k, found) };
-        return;
-    }
-    plain_near::near_across(ones, others, k, found);
-}
-
-/// Asks for the memory of element `at`, if there is one, so that it is near when it is read.
+/// Prefetches element `at`, if there is one.
 #[inline]
 pub(crate) fn prefetch<T>(slice: &[T], at: usize) {
     #[cfg(target_arch = "x86_64")]
@@ -139,8 +107,8 @@ pub(crate) fn prefetch<T>(slice: &[T], at: usize) {
     let _ = (slice, at);
 }
 
-/// Decodes keys of a flips block, eight at a time, as long as nothing is near its ends; leaves the rest to
-/// [`super::flips`]. Unless the code is quick, the keys that it may refer to have to be there.
+/// Decodes keys of a flips block, eight at a time, away from the block's ends; leaves the rest to [`super::flips`].
+/// Unless the code is quick, the caller has decoded the keys that it may refer to.
 #[inline]
 pub(super) fn flips(code: &FlipsCode, bytes: &[u8], before: u64, keys: &mut [u64], lanes: &mut Lanes) {
     #[cfg(target_arch = "x86_64")]
@@ -150,17 +118,6 @@ pub(super) fn flips(code: &FlipsCode, bytes: &[u8], before: u64, keys: &mut [u64
     }
     #[cfg(not(target_arch = "x86_64"))]
     let _ = (code, bytes, before, keys, lanes);
-}
-
-/// [`super::flips::ascending`].
-#[inline]
-pub(super) fn ascending(keys: &[u64]) -> bool {
-    #[cfg(target_arch = "x86_64")]
-    if has_avx2() {
-        // SAFETY: the processor has the features.
-        return unsafe { flips::ascending(keys) };
-    }
-    plain_flips::ascending(keys)
 }
 
 #[cfg(all(test, target_arch = "x86_64"))]
@@ -179,7 +136,7 @@ mod tests {
                 return Ok(());
             }
             let end = 8 * bytes.len().saturating_sub(cut);
-            // Low parts that leave room for high ones, most often.
+            // Low parts that leave space for high ones, most often.
             let count = 1 + end * share / 1000 / (low_width as usize + 2);
             let [mut plain_places, mut places] = [0, 1].map(|_| vec![0u32; count + SLACK]);
             let [mut plain_keys, mut keys] = [0, 1].map(|_| vec![0u64; count + SLACK]);

@@ -1,10 +1,6 @@
-//! Merging runs.
-//!
-//! Nothing that a reader sees changes: one run says what several neighbours said, and takes their place in one step. What
-//! goes wrong leaves the store as it was. Specified in format-spec/runs.md.
+//! Merges neighbouring runs into one, which replaces them in one step. Specified in format-spec/runs.md.
 
-use crate::db::compaction::picker;
-use crate::db::compaction::sizes::sizes;
+use crate::db::compaction::picker::{self, sizes};
 use crate::db::compaction::tables::{DroppedKeys, MergedTables};
 use crate::db::estimate::Estimate;
 use crate::db::health::Failing;
@@ -14,28 +10,26 @@ use crate::db::version_set::VersionSet;
 use crate::error::{Error, ErrorKind, Result};
 use crate::executor::{RankedGuard, RateLimiter};
 use crate::extsort::Workspace;
-use crate::fingerprint::{Fingerprint, Id, Record};
+use crate::fingerprint::{Fingerprint, Id, Record, by_width};
 use crate::segment::{Expected, Segment, chunks};
 use crate::version::{NewestEntries, NewestEntry, Run, add_runs};
 use std::ops::Range;
 use std::sync::Arc;
 
-/// Bytes of texts for each byte of theirs in a segment, about: only the size of a dictionary follows from it.
+/// Estimated bytes of texts for each byte in a segment; only the size of a dictionary depends on it.
 pub(crate) const TEXTS_OF_COMPRESSED: u64 = 3;
 
-impl<F: Fingerprint> StoreInner<F> {
-    /// Merges what is due; whether anything was. At the limiter, if one is given, and then one range alone. What fails is noted.
-    ///
-    /// # Errors
-    /// `Damaged` or `Io` from reading; `Io` from writing: the store is as before. `Stopped`.
+impl StoreInner {
+    /// Merges all that is due; with a limiter, one range. Returns whether anything was due. Notes errors for the next
+    /// attempt.
     pub(crate) fn compact_due(&self, limiter: Option<&RateLimiter>) -> Result<bool> {
-        self.common.options.executor.run_exclusive(|| {
+        self.context.options.executor.run_exclusive(|| {
             let _compacting = self.lock_merging();
             let mut merged_any = false;
             loop {
-                let tree = self.tree();
-                let (runs, due) = (tree.runs.clone(), self.due_now(&tree));
-                drop(tree);
+                let versions = self.versions();
+                let (runs, due) = (versions.runs.clone(), self.due_now(&versions));
+                drop(versions);
                 let Some(range) = due else { return Ok(merged_any) };
                 let up_to = runs.get(range.clone()).and_then(<[_]>::last).map_or(0, |run| run.entry.last);
                 let merged = self.merge_range(&runs, range, limiter);
@@ -48,37 +42,32 @@ impl<F: Fingerprint> StoreInner<F> {
         })
     }
 
-    /// The runs that are to be merged now: those newer than what cannot be merged at present, and all when another attempt
-    /// is due.
-    pub(crate) fn due_now(&self, tree: &VersionSet<F>) -> Option<Range<usize>> {
-        let failing = tree.merging.as_ref().filter(|failing| failing.pause().is_some());
-        let from = failing.map_or(0, |failing| tree.runs.partition_point(|run| run.entry.first <= failing.up_to));
-        let due = picker::due(sizes(&tree.runs).get(from..).unwrap_or_default())?;
+    /// The runs that are due now. Until the next attempt, the runs of a failing compaction and older ones are left out.
+    pub(crate) fn due_now(&self, versions: &VersionSet) -> Option<Range<usize>> {
+        let failing = versions.merging.as_ref().filter(|failing| failing.pause().is_some());
+        let from = failing.map_or(0, |failing| versions.runs.partition_point(|run| run.entry.first <= failing.up_to));
+        let due = picker::due(sizes(&versions.runs).get(from..).unwrap_or_default())?;
         Some(from + due.start..from + due.end)
     }
 
-    /// Notes that merging runs up to a sequence number has failed.
     fn note_merging(&self, error: &Error, up_to: u64) {
         if error.kind() == ErrorKind::Stopped {
             return;
         }
-        let mut tree = self.tree();
-        tree.merging = Some(Failing::again(tree.merging.as_ref(), error, up_to));
-        self.set_pressure(&tree);
+        let mut versions = self.versions();
+        versions.merging = Some(Failing::again(versions.merging.as_ref(), error, up_to));
+        self.set_pressure(&versions);
         self.changed.notify_all();
     }
 
-    /// Makes one run of all that there are now; whether there were several, or tombstones in the only one. Runs that come
-    /// meanwhile are left for later.
-    ///
-    /// # Errors
-    /// Those of [`StoreInner::compact_due`].
+    /// Merges all current runs, not those that come meanwhile. Returns false if there was one run at most, without
+    /// tombstones.
     pub(crate) fn compact_all(&self) -> Result<bool> {
-        let last = self.tree().runs.last().map_or(0, |run| run.entry.last);
-        self.common.options.executor.run_exclusive(|| {
+        let last = self.versions().runs.last().map_or(0, |run| run.entry.last);
+        self.context.options.executor.run_exclusive(|| {
             let _compacting = self.lock_merging();
-            let runs = self.tree().runs.clone();
-            // Of a run that was merged from some that were there and some that were not, all counts.
+            let runs = self.versions().runs.clone();
+            // A run that another thread has merged from current and later runs counts.
             let there = runs.iter().take_while(|run| run.entry.first <= last).count();
             let tombstones = runs.iter().take(there).any(|run| run.tombstones.is_some());
             if there < 2 && !tombstones {
@@ -88,13 +77,8 @@ impl<F: Fingerprint> StoreInner<F> {
         })
     }
 
-    /// Makes one run of neighbours, and puts it in their place. The caller holds the lock of merging.
-    pub(crate) fn merge_range(
-        &self,
-        all: &[Arc<Run>],
-        range: Range<usize>,
-        limiter: Option<&RateLimiter>,
-    ) -> Result<()> {
+    /// Merges neighbours and installs the result. The caller holds the compaction lock.
+    fn merge_range(&self, all: &[Arc<Run>], range: Range<usize>, limiter: Option<&RateLimiter>) -> Result<()> {
         self.check_poison()?;
         let is_oldest = range.start == 0;
         let runs = all.get(range).unwrap_or_default();
@@ -115,46 +99,53 @@ impl<F: Fingerprint> StoreInner<F> {
                     manifest.written.merged = manifest.written.merged.saturating_add(bytes);
                 }
             },
-            |tree| _ = tree.merging.take_if(|failing| (ends.0..=ends.1).contains(&failing.up_to)),
+            |versions| _ = versions.merging.take_if(|failing| (ends.0..=ends.1).contains(&failing.up_to)),
         )?;
         if !is_placed {
-            // A load that merged everything in the same step was faster.
-            new.iter().for_each(|run| run.mark_obsolete(&self.common.obsolete_files));
+            // A load has merged all runs meanwhile.
+            new.iter().for_each(|run| run.mark_obsolete(&self.context.obsolete_files));
         }
         Ok(())
     }
 
-    /// Takes the lock of merging. A merge that goes on in the background is hurried up.
+    /// Takes the compaction lock. Unthrottles the compaction that holds it.
     pub(crate) fn lock_merging(&self) -> RankedGuard<'_, ()> {
         self.compacting.try_lock().unwrap_or_else(|| {
             self.limiter.unthrottle(true);
             let guard = self.compacting.lock();
-            self.limiter.unthrottle(self.must_merge_first(&self.tree()));
+            self.limiter.unthrottle(self.must_merge_first(&self.versions()));
             guard
         })
     }
 
-    /// What merging may use while somebody waits for it.
     pub(crate) fn foreground_workspace(&self) -> Workspace {
-        Workspace::new(&self.common.path, &self.common.options)
+        Workspace::new(&self.context.path, &self.context.options)
     }
 
-    /// Refuses to merge runs for which the device has too little space.
-    ///
-    /// # Errors
-    /// `Io` if there is too little room.
     pub(crate) fn check_room_to_merge(&self, runs: &[Arc<Run>]) -> Result<()> {
         let records = |segment: Option<&Arc<Segment>>| segment.map_or(0, |segment| segment.footer().records);
         let sum = |of: &dyn Fn(&Run) -> u64| runs.iter().map(|run| of(run)).fold(0, u64::saturating_add);
-        Estimate::of(&self.common).check_merge(
+        Estimate::of(&self.context).check_merge(
             sum(&|run| run.records.as_ref().map_or(0, |segment| segment.file().length())),
             sum(&|run| records(run.records.as_ref())),
             sum(&|run| records(run.tombstones.as_ref())),
         )
     }
 
-    /// The segments of one run of neighbours, made by `maker`. `is_oldest` says whether there is nothing older than they are.
+    /// The segments of one run of neighbours. `is_oldest`: there are no older runs.
     pub(crate) fn merge_runs(
+        &self,
+        maker: Maker<'_>,
+        runs: &[Arc<Run>],
+        is_oldest: bool,
+        workspace: &Workspace,
+        limiter: Option<&RateLimiter>,
+    ) -> Result<RunParts> {
+        let width = self.context.parameters.width();
+        by_width!(width, F => self.merge_runs_of::<F>(maker, runs, is_oldest, workspace, limiter))
+    }
+
+    fn merge_runs_of<F: Fingerprint>(
         &self,
         maker: Maker<'_>,
         runs: &[Arc<Run>],
@@ -164,18 +155,18 @@ impl<F: Fingerprint> StoreInner<F> {
     ) -> Result<RunParts> {
         let segments: Vec<Arc<Segment>> = runs.iter().filter_map(|run| run.records.clone()).collect();
         let sum = |of: fn(&Segment) -> u64| segments.iter().map(|segment| of(segment)).fold(0, u64::saturating_add);
-        let estimate = Estimate::of(&self.common);
+        let estimate = Estimate::of(&self.context);
         let tombstones = runs.iter().filter_map(|run| run.tombstones.as_ref());
         let index = estimate.index_bytes(sum(|segment| segment.footer().fingerprints));
         let workspace = workspace.without(sum(Segment::resident_bytes).saturating_add(index));
-        let layouts = self.common.parameters.design().tables(F::WIDTH)?;
+        let layouts = self.context.parameters.design().tables(F::WIDTH)?;
         let dropped_memory = workspace.memory_of_fingerprints();
         let dropped = DroppedKeys::new(&layouts, &workspace, dropped_memory);
-        let tables = MergedTables::new(&segments, &dropped, dropped_memory);
+        let tables = MergedTables { segments: &segments, dropped: &dropped, memory: dropped_memory };
         let text_bytes = sum(|segment| segment.footer().ids.length).saturating_mul(TEXTS_OF_COMPRESSED);
         let making = Making {
             expected: Expected { text_bytes, ..Expected::default() },
-            // The keys of wide fingerprints name rows, which are other ones now.
+            // Tables of wider fingerprints have row numbers, which change.
             secondary: if F::WIDTH == 64 { Some(&tables) } else { None },
             limiter,
             ..Making::new(&workspace)
@@ -185,13 +176,13 @@ impl<F: Fingerprint> StoreInner<F> {
             add_runs(&mut merge, runs);
             merge
         };
-        let live = Live { words: merge(), dropped: &dropped, current: None };
+        let live = Live { entries: merge(), dropped: &dropped, current: None };
         let records = maker.records(making, chunks(live, workspace.memory_of_chunks()))?;
         let tombstones = || {
             if is_oldest || tombstones.count() == 0 {
                 return Ok(None);
             }
-            let removed = merge().filter_map(|word| match word {
+            let removed = merge().filter_map(|newest| match newest {
                 Ok(NewestEntry { entry, .. }) if entry.is_tombstone && entry.record.id != Id::Count(0) => {
                     Some(Ok(entry.record))
                 }
@@ -203,43 +194,37 @@ impl<F: Fingerprint> StoreInner<F> {
         let run = tombstones().and_then(|tombstones| maker.run::<F>(tombstones, records.clone(), making));
         run.inspect_err(|_| {
             let Some((_, segment)) = &records else { return };
-            segment.mark_obsolete(&self.common.obsolete_files);
+            segment.mark_obsolete(&self.context.obsolete_files);
         })
     }
 }
 
-/// By how many records there are more by runs that become one, where that is known.
+/// The net number of records of merged runs, if it is known.
 pub(crate) fn merged_net(runs: &[Arc<Run>], is_oldest: bool, merged: &RunParts) -> Option<i64> {
     if is_oldest {
-        // Nothing is older: all its records are there.
         return i64::try_from(merged.records.as_ref().map_or(0, |made| made.0.records)).ok();
     }
     runs.iter().try_fold(0i64, |sum, run| sum.checked_add(run.entry.net?))
 }
 
-/// Puts runs in the place of secondary, which stand next to each other; whether they are there.
+/// Replaces the neighbours `old` by `new`. Returns whether `old` was found.
 fn splice(all: &mut Vec<Arc<Run>>, old: &[Arc<Run>], new: &[Arc<Run>]) -> bool {
-    let number = |run: &Arc<Run>| (run.entry.first, run.entry.last);
-    let at = old.first().and_then(|first| all.iter().position(|run| number(run) == number(first)));
-    let Some(range) = at.map(|at| at..at + old.len()) else { return false };
-    let found = all.get(range.clone()).unwrap_or_default();
-    let is_same = found.len() == old.len() && found.iter().zip(old).all(|(a, b)| number(a) == number(b));
-    if is_same {
-        all.splice(range, new.iter().cloned());
-    }
-    is_same
+    let numbers = |runs: &[Arc<Run>]| runs.iter().map(|run| (run.entry.first, run.entry.last)).collect::<Vec<_>>();
+    let (numbers_of_all, numbers) = (numbers(all), numbers(old));
+    let Some(at) = numbers_of_all.windows(old.len().max(1)).position(|window| window == numbers) else { return false };
+    all.splice(at..at + old.len(), new.iter().cloned());
+    true
 }
 
-/// The records that are left, and on the way the fingerprints of which none is.
+/// The live records of a merge. Passes fingerprints without live records to `dropped`.
 struct Live<'a, F: Fingerprint> {
-    words: NewestEntries<F>,
+    entries: NewestEntries<F>,
     dropped: &'a DroppedKeys,
-    /// The fingerprint at hand; whether it is in tables, and whether any record of it is left.
+    /// The current fingerprint; whether it is in tables; whether a record of it is live.
     current: Option<(F, bool, bool)>,
 }
 
 impl<F: Fingerprint> Live<'_, F> {
-    /// Notes what is known of the fingerprint at hand when the next one comes.
     fn turn(&mut self, next: Option<F>) -> Result<()> {
         if let Some((fingerprint, stored, left)) = self.current
             && next != Some(fingerprint)
@@ -261,8 +246,8 @@ impl<F: Fingerprint> Iterator for Live<'_, F> {
 
     fn next(&mut self) -> Option<Self::Item> {
         loop {
-            let NewestEntry { entry, stored } = match self.words.next() {
-                Some(Ok(word)) => word,
+            let NewestEntry { entry, stored } = match self.entries.next() {
+                Some(Ok(newest)) => newest,
                 Some(Err(error)) => return Some(Err(error)),
                 None => return self.turn(None).err().map(Err),
             };

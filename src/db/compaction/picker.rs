@@ -1,45 +1,53 @@
-//! Which runs are merged, and when. Pure: sizes in, a range out.
+//! Picks the runs to compact, by their sizes.
 //!
-//! Runs stand in the order of their ages, and only neighbours are merged, so that what is newer stays newer. Queries ask
-//! every run, so there have to be few; merging rewrites what it merges, so it must not come too often. The rule:
+//! Only neighbours in age are merged. Queries search every run, so there must be few; compaction rewrites records, so
+//! it must not be frequent. The rule:
 //!
-//! * **Sizes.** When a run's newer neighbours, [`FEWEST`] runs with it at least, are together as large as it, they become
-//!   one with it. So of any [`FEWEST`] neighbours and those behind them the oldest is larger than all secondary together:
-//!   there are at most log2(n / m) + FEWEST of them, for n bytes in all and m in the smallest; and a record is rewritten
-//!   only when what it stands in at least doubles, at most log2(n / m) times.
-//! * **Tombstones.** When runs newer than one remove a quarter of as many records as it has, they become one with it: what
-//!   was removed takes no more than so much room for long.
+//! * **Sizes.** When the newer neighbours of a run, at least [`FEWEST`] runs with it, are together as large as the run,
+//!   all of them become one. So among [`FEWEST`] or more newest runs the oldest is larger than the others together:
+//!   there are at most log2(n / m) + FEWEST runs, for n bytes in all and m in the smallest. And a record is rewritten
+//!   only when its run at least doubles, at most log2(n / m) times.
+//! * **Tombstones.** When the runs newer than a run remove a quarter of its records, all of them become one.
 //!
-//! Of several ranges the one that begins with the oldest run is taken: what it leaves needs no merging at once.
+//! Of several ranges, the one with the oldest run is taken.
 //!
-//! However fast records are written, memtables make no more runs than that, and one: a flush that would make another waits
-//! until they are merged (`store::pressure`), unless merging fails.
+//! Memtables make no more than one run beyond [`most`]: a flush that would make another waits for compaction
+//! (`db::pressure`), unless compaction fails.
 
+use crate::segment::Segment;
+use crate::version::Run;
 use std::ops::Range;
+use std::sync::Arc;
 
-/// Fewest runs that are merged because of their sizes.
-pub(crate) const FEWEST: usize = 4;
-/// When so many times the removed records are as many as those of an older run, it is merged.
+const FEWEST: usize = 4;
+/// A run is merged when this many times the number of removed records is its number of records.
 const REMOVED_WEIGHT: u64 = 4;
 
-/// What decides about a run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct RunSize {
-    /// Bytes of its files.
     pub(crate) bytes: u64,
-    /// Its records.
-    pub(crate) records: u64,
-    /// Records that it removes from older ones, or says again.
-    pub(crate) tombstones: u64,
+    records: u64,
+    /// Records that the run removes from older ones, or repeats.
+    tombstones: u64,
 }
 
-/// The runs, oldest first, that are to be merged now, if any are.
+pub(crate) fn sizes(runs: &[Arc<Run>]) -> Vec<RunSize> {
+    let records = |segment: Option<&Arc<Segment>>| segment.map_or(0, |segment| segment.footer().records);
+    let size = |run: &Arc<Run>| {
+        let bytes = run.entry.segments().fold(0, |sum, segment| segment.file_length.saturating_add(sum));
+        let own = records(run.records.as_ref());
+        let known = run.entry.net.and_then(|net| u64::try_from(i128::from(own) - i128::from(net)).ok());
+        RunSize { bytes, records: own, tombstones: known.unwrap_or_else(|| records(run.tombstones.as_ref())) }
+    };
+    runs.iter().map(size).collect()
+}
+
+/// The runs, oldest first, that are due for compaction.
 pub(crate) fn due(runs: &[RunSize]) -> Option<Range<usize>> {
     let (mut bytes, mut tombstones, mut from) = (0u64, 0u64, None);
     for (number, run) in runs.iter().enumerate().rev() {
         let newer = runs.len() - number - 1;
         let by_size = newer + 1 >= FEWEST && bytes >= run.bytes;
-        // A run of tombstones alone has nothing to lose.
         let by_removals = tombstones > 0 && run.records > 0 && tombstones.saturating_mul(REMOVED_WEIGHT) >= run.records;
         if by_size || by_removals {
             from = Some(number);
@@ -50,7 +58,7 @@ pub(crate) fn due(runs: &[RunSize]) -> Option<Range<usize>> {
     from.map(|from| from..runs.len())
 }
 
-/// How many runs there may be: more are due to be merged, whatever their sizes.
+/// The largest number of runs of which none need be due.
 pub(crate) fn most(runs: &[RunSize]) -> usize {
     let bytes = || runs.iter().map(|run| run.bytes.max(1));
     let (all, least) = (bytes().fold(0, u64::saturating_add), bytes().min().unwrap_or(1));
@@ -66,7 +74,7 @@ mod tests {
     }
 
     #[test]
-    fn neighbours_that_are_as_large_together_become_one() {
+    fn neighbours_that_are_as_large_as_a_run_are_merged() {
         assert_eq!(due(&sized(&[])), None);
         assert_eq!(due(&sized(&[1, 1, 1])), None);
         assert_eq!(due(&sized(&[1, 1, 1, 1])), Some(0..4));
@@ -76,7 +84,7 @@ mod tests {
     }
 
     #[test]
-    fn more_runs_than_there_may_be_are_due() {
+    fn more_runs_than_permitted_are_due() {
         let mut state = 1u64;
         let mut random = || {
             state = state.wrapping_mul(0x5851_f42d_4c95_7f2d).wrapping_add(1);
@@ -88,14 +96,14 @@ mod tests {
             let runs = sized(&runs);
             assert!(runs.len() <= most(&runs) || due(&runs).is_some(), "{runs:?}");
         }
-        // As many as there may be, and none of them due.
+        // As many as permitted, and none of them due.
         let most_of_all: Vec<u64> = [1, 1, 1].into_iter().chain((2..20).map(|n| 1 << n)).rev().collect();
         let runs = sized(&most_of_all);
         assert!(due(&runs).is_none() && runs.len() + 2 >= most(&runs), "{} {}", runs.len(), most(&runs));
     }
 
     #[test]
-    fn removals_are_carried_out_when_they_are_many() {
+    fn many_removals_are_merged() {
         let removing = |tombstones| RunSize { bytes: 1, records: 0, tombstones };
         let runs = |tombstones| [sized(&[1000, 100]), vec![removing(tombstones)]].concat();
         assert_eq!(due(&runs(24)), None);
@@ -104,7 +112,7 @@ mod tests {
         assert_eq!(due(&[removing(5), removing(5)]), None);
     }
 
-    /// The sizes after `flushes` of one each, and how much was written for them.
+    /// The largest number of runs during `flushes` of size one, and the total written.
     fn history(flushes: u64) -> (usize, u64) {
         let (mut runs, mut written, mut most) = (Vec::new(), 0, 0);
         for _ in 0..flushes {
@@ -121,7 +129,7 @@ mod tests {
     }
 
     #[test]
-    fn there_are_few_runs_and_little_is_written_however_many_flushes_there_were() {
+    fn runs_are_few_and_writes_little_after_any_number_of_flushes() {
         for flushes in [10u64, 100, 1000, 10_000] {
             let (most, written) = history(flushes);
             let doublings = flushes.ilog2() as usize;

@@ -1,4 +1,4 @@
-//! The keys of the tables behind the first, merged from those of several segments.
+//! Merges the secondary tables of several segments.
 
 use crate::error::Result;
 use crate::extsort::{Sorter, Workspace};
@@ -6,26 +6,24 @@ use crate::fingerprint::Fingerprint;
 use crate::plan::TableLayout;
 use crate::segment::{Scratch, SecondaryKeySource, Segment, Table};
 use crate::version::Losers;
+use parking_lot::Mutex;
 use std::iter::Peekable;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
-/// Keys that are handed on at once.
 const CHUNK: usize = 1 << 15;
-/// Places all over the largest table from which blocks are taken as a sample, and how many at each.
+/// A sample has blocks from this many places of the largest table, and this many neighbours at each.
 const SAMPLED: usize = 256;
 const NEIGHBOURS: usize = 4;
 
-/// The tables of segments that become one.
 #[derive(Debug)]
 pub(crate) struct MergedTables<'a> {
-    segments: &'a [Arc<Segment>],
-    dropped: &'a DroppedKeys,
-    /// Bytes of memory for the keys of dropped fingerprints of a table.
-    memory: u64,
+    pub(crate) segments: &'a [Arc<Segment>],
+    pub(crate) dropped: &'a DroppedKeys,
+    /// Bytes of memory for the dropped keys of a table.
+    pub(crate) memory: u64,
 }
 
-/// The fingerprints that are in tables and have no records left: their keys, for each table behind the first, to be left
-/// out there.
+/// The keys, in each secondary table, of the fingerprints without live records.
 #[derive(Debug)]
 pub(crate) struct DroppedKeys {
     layouts: Vec<TableLayout>,
@@ -33,7 +31,7 @@ pub(crate) struct DroppedKeys {
 }
 
 impl DroppedKeys {
-    /// None yet. They may take so many bytes of memory; what exceeds them goes to temporary files.
+    /// `memory` is in bytes; keys beyond that go to temporary files.
     pub(crate) fn new(layouts: &[TableLayout], workspace: &Workspace, memory: u64) -> Self {
         let layouts: Vec<TableLayout> = layouts.iter().skip(1).cloned().collect();
         let each = memory / (layouts.len() as u64).max(1);
@@ -41,9 +39,8 @@ impl DroppedKeys {
         Self { layouts, sorters: Mutex::new(sorters) }
     }
 
-    /// Takes another one.
     pub(crate) fn push<F: Fingerprint>(&self, fingerprint: F) -> Result<()> {
-        let mut sorters = self.sorters.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut sorters = self.sorters.lock();
         for (layout, sorter) in self.layouts.iter().zip(&mut *sorters) {
             if let Some(sorter) = sorter {
                 sorter.push(layout.permutation.head(fingerprint))?;
@@ -52,19 +49,14 @@ impl DroppedKeys {
         Ok(())
     }
 
-    /// The keys of a table, to be asked for once.
+    /// The keys of a table. Returns them once.
     fn take(&self, table: usize) -> Option<Sorter<u64>> {
-        let mut sorters = self.sorters.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut sorters = self.sorters.lock();
         table.checked_sub(1).and_then(|number| sorters.get_mut(number)?.take())
     }
 }
 
 impl<'a> MergedTables<'a> {
-    /// The tables of segments of 64-bit fingerprints: wider ones have keys that name rows, which are other ones then.
-    pub(crate) fn new(segments: &'a [Arc<Segment>], dropped: &'a DroppedKeys, memory: u64) -> Self {
-        Self { segments, dropped, memory }
-    }
-
     fn tables(&self, number: usize) -> Vec<&'a Table> {
         self.segments.iter().filter_map(|segment| segment.tables().get(number)).collect()
     }
@@ -86,8 +78,7 @@ impl SecondaryKeySource for MergedTables<'_> {
     }
 }
 
-/// Runs of neighbouring keys from all over a table.
-pub(crate) fn sample_of(table: &Table) -> Result<Vec<u64>> {
+fn sample_of(table: &Table) -> Result<Vec<u64>> {
     let (mut scratch, mut sample) = (Scratch::default(), Vec::new());
     let blocks = table.index().len();
     let step = (blocks / SAMPLED).max(NEIGHBOURS);
@@ -99,12 +90,10 @@ pub(crate) fn sample_of(table: &Table) -> Result<Vec<u64>> {
     Ok(sample)
 }
 
-/// The keys of one table, block by block.
 struct Cursor<'a> {
     table: &'a Table,
     scratch: Scratch,
     keys: Vec<u64>,
-    /// The next one of them.
     at: usize,
     next_block: usize,
 }
@@ -114,7 +103,6 @@ impl<'a> Cursor<'a> {
         Self { table, scratch: Scratch::default(), keys: Vec::new(), at: 0, next_block: 0 }
     }
 
-    /// Goes on to the next block if this one is done.
     fn load(&mut self) -> Result<()> {
         while self.at == self.keys.len() && self.next_block < self.table.index().len() {
             self.table.prefetch_ahead(self.next_block);
@@ -125,20 +113,17 @@ impl<'a> Cursor<'a> {
         Ok(())
     }
 
-    /// The next key, if there is one.
     fn key(&self) -> Option<u64> {
         self.keys.get(self.at).copied()
     }
 }
 
-/// The keys of several tables, block by block.
 struct Cursors<'a> {
     cursors: Vec<Cursor<'a>>,
-    /// Their order by their next keys.
     order: Losers,
 }
 
-/// Calls `visit` with the distinct keys of all tables but those of `dropped`, which come in order too.
+/// Calls `visit` with the distinct keys of all tables but those of `dropped`, which ascend.
 fn merge_keys(
     tables: Vec<&Table>,
     dropped: &mut dyn Iterator<Item = Result<u64>>,
@@ -150,7 +135,7 @@ fn merge_keys(
     loop {
         let before = chunk.last().copied();
         chunk.clear();
-        cursors.next_lot(before, &mut chunk)?;
+        cursors.next_chunk(before, &mut chunk)?;
         if chunk.is_empty() {
             return Ok(());
         }
@@ -160,7 +145,7 @@ fn merge_keys(
         }
         alive.clear();
         for &key in &chunk {
-            if !is_dead(&mut dropped, key)? {
+            if !is_dropped(&mut dropped, key)? {
                 alive.push(key);
             }
         }
@@ -170,7 +155,7 @@ fn merge_keys(
     }
 }
 
-fn is_dead(dropped: &mut Peekable<&mut dyn Iterator<Item = Result<u64>>>, key: u64) -> Result<bool> {
+fn is_dropped(dropped: &mut Peekable<&mut dyn Iterator<Item = Result<u64>>>, key: u64) -> Result<bool> {
     while dropped.next_if(|next| next.as_ref().is_ok_and(|&next| next < key)).is_some() {}
     match dropped.peek() {
         Some(Ok(next)) => Ok(*next == key),
@@ -179,7 +164,7 @@ fn is_dead(dropped: &mut Peekable<&mut dyn Iterator<Item = Result<u64>>>, key: u
     }
 }
 
-/// Whether a cursor comes in front of another; those at their end come last.
+/// Whether cursor `a` comes before cursor `b`. Cursors at their end come last.
 fn is_before(cursors: &[Cursor<'_>], a: usize, b: usize) -> bool {
     let key = |number: usize| cursors.get(number).and_then(Cursor::key);
     match (key(a), key(b)) {
@@ -196,12 +181,12 @@ impl<'a> Cursors<'a> {
         Ok(Self { cursors, order })
     }
 
-    /// Appends the next keys of all cursors, each once, `before` not again: none when they are done.
-    fn next_lot(&mut self, mut before: Option<u64>, chunk: &mut Vec<u64>) -> Result<()> {
+    /// Appends the next keys, each once, without `before`, the last key so far; none at the end.
+    fn next_chunk(&mut self, mut before: Option<u64>, chunk: &mut Vec<u64>) -> Result<()> {
         while chunk.len() < CHUNK {
-            // The cursor with the least key may go on alone up to the least one of all secondary.
-            let secondary = self.order.rivals().filter_map(|number| self.cursors.get(number)?.key());
-            let second = secondary.min().unwrap_or(u64::MAX);
+            // The cursor with the least key goes on alone up to the least key of its rivals.
+            let rivals = self.order.rivals().filter_map(|number| self.cursors.get(number)?.key());
+            let second = rivals.min().unwrap_or(u64::MAX);
             let Some(cursor) = self.cursors.get_mut(self.order.winner()) else { return Ok(()) };
             let rest = cursor.keys.get(cursor.at..).unwrap_or_default();
             if rest.is_empty() {
@@ -209,7 +194,7 @@ impl<'a> Cursors<'a> {
             }
             let alone = rest.iter().take(CHUNK).take_while(|&&key| key <= second).count().max(1);
             let taken = rest.get(..alone).unwrap_or_default();
-            // Others may have the same key as the last one that was taken.
+            // Several cursors may have the same key.
             let repeated = usize::from(before.is_some() && taken.first().copied() == before);
             chunk.extend_from_slice(taken.get(repeated..).unwrap_or_default());
             before = taken.last().copied();

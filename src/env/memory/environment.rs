@@ -30,7 +30,7 @@ impl Env for Memory {
     }
 
     fn create(&self, path: &Path) -> io::Result<Box<dyn WriteFile>> {
-        Ok(Box::new(Writer::new(Handle::create(self, path)?, 0)))
+        Ok(Box::new(Writer { handle: Handle::create(self, path)?, position: 0 }))
     }
 
     fn open(&self, path: &Path, mode: ReadMode) -> io::Result<Box<dyn ReadFile>> {
@@ -48,7 +48,7 @@ impl Env for Memory {
         if !state.names.has_place_for(to) {
             return Err(missing());
         }
-        // Unix leaves both names if they lead to one file already.
+        // As on Unix, both names stay if they lead to one file already.
         if state.names.file(to) != Some(file) {
             state.names.change(Change::Rename(from.to_owned(), to.to_owned(), file));
         }

@@ -1,14 +1,14 @@
-//! The bytes of one file: as they are read, and what of them is on the device.
+//! The bytes of one file: as they are read, and as they are on the device.
 //!
-//! What is not synced is kept as a list of changes, so that after a crash each of them can have reached the device or
-//! not: a length as a whole, a write by sectors, in any combination. Devices promise no more than that.
+//! Changes since the last sync are kept as a list. After a crash each may have reached the device or not, in any
+//! combination: a length as a whole, a write by sectors. Devices promise no more than that.
 
 use std::io;
 
-/// Bytes that reach the device together or not at all, if they begin at a multiple of their number.
+/// Bytes that reach the device together or not at all, aligned in the file.
 const SECTOR: usize = 512;
 
-/// A file, whatever its names.
+/// A file; names are kept apart.
 #[derive(Clone, Debug, Default)]
 pub(super) struct File {
     bytes: Vec<u8>,
@@ -16,7 +16,6 @@ pub(super) struct File {
     unsynced: Vec<Change>,
 }
 
-/// What was done to a file since it was last synced.
 #[derive(Clone, Debug)]
 enum Change {
     Write { offset: usize, bytes: Vec<u8> },
@@ -24,12 +23,11 @@ enum Change {
 }
 
 impl File {
-    /// The bytes as they are read.
     pub(super) fn bytes(&self) -> &[u8] {
         &self.bytes
     }
 
-    /// Writes at a place; a file that ends before it is filled up with zeros.
+    /// Writes at an offset, after zeros if the file ends before it.
     pub(super) fn write_at(&mut self, offset: u64, bytes: &[u8]) -> io::Result<()> {
         if bytes.is_empty() {
             return Ok(());
@@ -53,12 +51,7 @@ impl File {
         Ok(())
     }
 
-    /// Takes all bytes away.
-    pub(super) fn empty(&mut self) {
-        self.shorten(0);
-    }
-
-    /// Takes away what follows so many bytes, if anything does.
+    /// Cuts the file to this length; a shorter one stays as it is.
     pub(super) fn shorten(&mut self, length: usize) {
         if length < self.bytes.len() {
             self.bytes.truncate(length);
@@ -66,24 +59,23 @@ impl File {
         }
     }
 
-    /// Replaces all bytes; what was not synced before is forgotten, so that doing this over and over takes no memory.
+    /// Replaces all bytes and forgets earlier unsynced changes, so that replacing repeatedly takes no memory.
     pub(super) fn replace(&mut self, bytes: Vec<u8>) {
         self.unsynced = vec![Change::Length(bytes.len()), Change::Write { offset: 0, bytes: bytes.clone() }];
         self.bytes = bytes;
     }
 
-    /// Makes everything durable.
     pub(super) fn sync(&mut self) {
         self.settle(&mut || true);
     }
 
-    /// Loses what was not synced and `keep` does not keep.
+    /// Loses the unsynced changes that `keep` does not keep.
     pub(super) fn crash(&mut self, keep: &mut dyn FnMut() -> bool) {
         self.settle(keep);
         self.bytes.clone_from(&self.synced);
     }
 
-    /// Brings to the device what `keep` keeps.
+    /// Applies the unsynced changes that `keep` keeps.
     fn settle(&mut self, keep: &mut dyn FnMut() -> bool) {
         let mut length = self.synced.len();
         for change in self.unsynced.drain(..) {
@@ -94,7 +86,7 @@ impl File {
                         length = new;
                     }
                 }
-                // Bytes behind the end stay for now: a later length may take them in.
+                // Bytes after the end stay for now: a later length may include them.
                 Change::Write { offset, bytes } => {
                     let (mut at, mut rest) = (offset, bytes.as_slice());
                     while !rest.is_empty() {
@@ -112,7 +104,7 @@ impl File {
     }
 }
 
-/// Overwrites from `offset` on, after appending as many zeros as that takes.
+/// Overwrites from `offset` on, after zeros if `target` ends before it.
 fn put(target: &mut Vec<u8>, offset: usize, bytes: &[u8]) {
     let end = offset + bytes.len();
     if target.len() < end {

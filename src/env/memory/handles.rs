@@ -1,7 +1,6 @@
-//! What is open: files that are written, read or locked, and scratch files.
+//! Open files, locks and scratch files.
 //!
-//! A file that is open for writing is known by its number, so that it does not matter what becomes of its names. What
-//! is written to a file that nobody can find any more vanishes.
+//! A file open for writing is known by its number, so its names may change. Writes to a file without a name vanish.
 
 use super::Memory;
 use super::file::File;
@@ -9,7 +8,6 @@ use crate::env::traits::{LockFile, LogFile, ReadFile, ScratchFile, WriteFile, sl
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-/// A file that is open for writing anywhere.
 #[derive(Debug)]
 pub(super) struct Handle {
     env: Memory,
@@ -18,7 +16,6 @@ pub(super) struct Handle {
 }
 
 impl Handle {
-    /// Makes a file, or empties the one that is there.
     pub(super) fn create(env: &Memory, path: &Path) -> io::Result<Self> {
         let mut state = env.state();
         let file = state.create_in_directory(path)?;
@@ -66,16 +63,9 @@ impl LogFile for Handle {
     }
 }
 
-/// A file that is written from one place on.
 pub(super) struct Writer {
-    handle: Handle,
-    position: u64,
-}
-
-impl Writer {
-    pub(super) fn new(handle: Handle, position: u64) -> Self {
-        Self { handle, position }
-    }
+    pub(super) handle: Handle,
+    pub(super) position: u64,
 }
 
 impl Write for Writer {
@@ -96,13 +86,11 @@ impl WriteFile for Writer {
     }
 }
 
-/// A lock, held until it is dropped.
 #[derive(Debug)]
 pub(super) struct Lock {
     pub(super) env: Memory,
     pub(super) path: PathBuf,
     pub(super) number: u64,
-    /// The number of its file.
     pub(super) file: u64,
 }
 
@@ -114,7 +102,7 @@ impl LockFile for Lock {
 
 impl Drop for Lock {
     fn drop(&mut self) {
-        // After a crash the lock may be somebody else's.
+        // After a crash another handle may have the lock.
         let locked = &mut self.env.state().locked;
         if locked.get(&self.path) == Some(&self.number) {
             locked.remove(&self.path);
@@ -122,7 +110,6 @@ impl Drop for Lock {
     }
 }
 
-/// A scratch file.
 #[derive(Debug, Default)]
 pub(super) struct Scratch(Vec<u8>);
 
@@ -146,7 +133,7 @@ impl ScratchFile for Scratch {
     }
 }
 
-/// A file as it was when it was opened.
+/// The bytes of a file when it was opened.
 #[derive(Debug)]
 pub(super) struct Reader {
     pub(super) bytes: Vec<u8>,

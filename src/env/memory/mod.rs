@@ -1,8 +1,8 @@
 //! Files in memory, for tests and for stores that need not last.
 //!
-//! What was not synced is remembered operation by operation. [`Memory::crash`] loses all of it, as a power failure does
-//! at its worst; [`Memory::crash_keeping`] loses any part of it, as power failures do. The bytes of a file last when
-//! the file was synced, its name when its directory was.
+//! Unsynced operations are kept one by one. [`Memory::crash`] loses all of them, as the worst power failure does;
+//! [`Memory::crash_keeping`] loses any part of them. The bytes of a file are durable once the file was synced, its name
+//! once its directory was.
 
 mod environment;
 mod file;
@@ -28,11 +28,9 @@ pub struct Memory {
 struct State {
     names: Names,
     files: BTreeMap<u64, File>,
-    /// Who has which lock, by number.
     locked: BTreeMap<PathBuf, u64>,
-    /// How many numbers were given to files and locks so far.
     numbers: u64,
-    /// How often the power failed: what was opened before is of no use after it.
+    /// Number of crashes: handles from before a crash give errors.
     crashes: u64,
 }
 
@@ -43,7 +41,6 @@ impl State {
     }
 
     fn file(&mut self, number: u64) -> &mut File {
-        // A number that a name leads to has its file.
         self.files.entry(number).or_default()
     }
 
@@ -51,10 +48,9 @@ impl State {
         self.names.file(path).ok_or_else(missing)
     }
 
-    /// Makes a file or empties the one that is there.
     fn create(&mut self, path: &Path) -> u64 {
         if let Some(number) = self.names.file(path) {
-            self.file(number).empty();
+            self.file(number).shorten(0);
             return number;
         }
         let number = self.new_number();
@@ -88,7 +84,7 @@ impl State {
 
 impl Memory {
     fn state(&self) -> MutexGuard<'_, State> {
-        // A panic elsewhere leaves no state here half changed.
+        // A panic elsewhere leaves no half changed state here.
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -98,14 +94,14 @@ impl Memory {
         self.state().bytes(path)
     }
 
-    /// Replaces the bytes of a file, or makes it. What was written to it before and not synced is forgotten.
+    /// Replaces the bytes of a file, or makes it. Earlier unsynced writes are forgotten.
     pub fn set_bytes(&self, path: &Path, bytes: Vec<u8>) {
         let mut state = self.state();
         let number = state.create(path);
         state.file(number).replace(bytes);
     }
 
-    /// Makes durable what a file holds, as its writer would.
+    /// Makes the bytes of a file durable, as its writer would.
     ///
     /// # Errors
     /// `NotFound` if there is no such file.
@@ -121,27 +117,27 @@ impl Memory {
         self.crash_keeping(|| false);
     }
 
-    /// Loses all locks and a part of what was not synced: `keep` is asked anew for everything that reaches the device
-    /// as a whole or not at all, whether it did.
+    /// Loses all locks and a part of the unsynced changes. `keep` is called for each unit that reaches the device as a
+    /// whole or not at all, and returns whether it did.
     ///
-    /// * Each thing done to names in a directory, in the order in which it was done. A rename is one: the new name
-    ///   leads to the file and the old one is gone, or neither. It may survive where the creation of the old name did
-    ///   not. Files and directories within a directory that is lost are lost.
-    /// * For each file that is left, everything done to it in its order: each length that it got, because it was
-    ///   allocated, emptied or written beyond its end; each sector, 512 bytes aligned in the file, of each write. The
-    ///   last length that survives counts: bytes behind it are cut, and where none survived there are zeros.
+    /// * Each change of names, in order. A rename is one unit: the new name leads to the file and the old one is gone,
+    ///   or neither. It may survive where the creation of the old name did not. Files and directories within a lost
+    ///   directory are lost.
+    /// * For each file that is left, its changes in order: each length from an allocation, an emptying or a write
+    ///   beyond the end; each sector, 512 bytes aligned in the file, of each write. The last surviving length counts:
+    ///   bytes after it are cut, and bytes that did not survive are zeros.
     ///
-    /// So the same answers leave the same files. What is left counts as synced. Files that were open for
-    /// writing give errors from now on.
+    /// The same answers leave the same files. The state that is left counts as synced. Files that were open for writing
+    /// give errors from then on.
     pub fn crash_keeping(&self, mut keep: impl FnMut() -> bool) {
-        // `keep` may panic, or look at the files: nothing is half changed then, and nothing is locked.
+        // `keep` may panic or read the files, so it runs on a copy and without the lock.
         let mut state = self.state().clone();
         state.crash(&mut keep);
         *self.state() = state;
     }
 
-    /// An independent copy of everything, synced or not, so that one state can crash in many ways. Files that are open
-    /// and locks that are held stay with the original.
+    /// An independent copy, synced or not, so that one state can crash in many ways. Open files and held locks stay
+    /// with the original.
     #[must_use]
     pub fn deep_copy(&self) -> Self {
         let state = State { locked: BTreeMap::new(), ..self.state().clone() };

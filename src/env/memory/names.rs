@@ -1,12 +1,11 @@
-//! The names of files and directories: as they are found, and what of them is on the device.
+//! The names of files and directories: as they are found, and as they are on the device.
 //!
-//! What is not synced is kept as a list of changes, so that after a crash each of them can have reached the device or
-//! not. Files are numbers here; several names may lead to one.
+//! Changes since the last sync are kept as a list. After a crash each may have reached the device or not. Files are
+//! numbers here; several names may lead to one.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
-/// All names.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Names {
     current: Tree,
@@ -20,18 +19,14 @@ struct Tree {
     directories: BTreeSet<PathBuf>,
 }
 
-/// What is done to names; it reaches the device as a whole or not at all.
+/// A change of names, which reaches the device as a whole or not at all.
 #[derive(Clone, Debug)]
 pub(super) enum Change {
-    /// A name for a file, new or not.
     Link(PathBuf, u64),
-    /// Another name instead of the first one; the number makes it independent of how the first one came about.
+    /// The second name instead of the first one. The file's number makes it independent of the first name's creation.
     Rename(PathBuf, PathBuf, u64),
-    /// A file's name less.
     Unlink(PathBuf),
-    /// A new directory.
     MakeDirectory(PathBuf),
-    /// A directory less.
     RemoveDirectory(PathBuf),
 }
 
@@ -63,28 +58,24 @@ impl Tree {
 }
 
 impl Names {
-    /// The number of the file that a name leads to.
     pub(super) fn file(&self, name: &Path) -> Option<u64> {
         self.current.files.get(name).copied()
     }
 
-    /// The names of the files in a directory, if there is such a directory.
+    /// The files in a directory; `None` if there is no such directory.
     pub(super) fn list(&self, directory: &Path) -> Option<impl Iterator<Item = &Path>> {
         let names = self.current.files.keys().map(PathBuf::as_path);
         self.is_directory(directory).then(|| names.filter(move |name| name.parent() == Some(directory)))
     }
 
-    /// Whether a name is that of a directory.
     pub(super) fn is_directory(&self, name: &Path) -> bool {
         self.current.directories.contains(name)
     }
 
-    /// Whether the directory is there that a name would be in.
     pub(super) fn has_place_for(&self, name: &Path) -> bool {
         name.parent().is_some_and(|directory| self.is_directory(directory))
     }
 
-    /// Makes a directory and those above it.
     pub(super) fn make_directories(&mut self, path: &Path) {
         let above: Vec<&Path> = path.ancestors().collect();
         for name in above.into_iter().rev().chain([Path::new(".")]) {
@@ -100,16 +91,16 @@ impl Names {
         }
     }
 
-    /// Does something to names, which lasts once their directory is synced.
+    /// Applies a change, which is durable once the directory is synced.
     pub(super) fn change(&mut self, change: Change) {
         self.current.apply(change.clone());
         self.unsynced.push(change);
     }
 
-    /// Makes durable what was done to names in a directory.
+    /// Makes the changes of names in a directory durable.
     pub(super) fn sync(&mut self, directory: &Path) {
-        // A rename may have its other name elsewhere. What was done to that name earlier goes with it: otherwise it
-        // would come after the rename on the device, and undo a half of it.
+        // A rename may have its other name in another directory. Earlier changes of that name become durable too:
+        // otherwise they would come after the rename on the device and undo half of it.
         let mut wanted = BTreeSet::new();
         let mut durable = Vec::new();
         let mut open = Vec::new();
@@ -126,7 +117,7 @@ impl Names {
         self.unsynced = open;
     }
 
-    /// Loses what was not synced and `keep` does not keep, and what is in directories that are lost.
+    /// Loses the unsynced changes that `keep` does not keep, and the content of lost directories.
     pub(super) fn crash(&mut self, keep: &mut dyn FnMut() -> bool) {
         self.unsynced.drain(..).filter(|_| keep()).for_each(|change| self.synced.apply(change));
         let Tree { files, directories } = &mut self.synced;
@@ -137,7 +128,7 @@ impl Names {
         self.current = self.synced.clone();
     }
 
-    /// The numbers of all files that a name leads to, or may lead to after a crash.
+    /// The files that have a name, or may have one after a crash.
     pub(super) fn numbers(&self) -> BTreeSet<u64> {
         let changes = self.unsynced.iter().filter_map(|change| match change {
             Change::Link(_, file) | Change::Rename(_, _, file) => Some(file),
@@ -147,12 +138,12 @@ impl Names {
     }
 }
 
-/// Whether a directory is there from the beginning.
+/// Whether a directory always exists.
 fn is_root(name: &Path) -> bool {
     name.parent().is_none() || name == Path::new(".")
 }
 
-/// Whether a name is in a directory; one without a directory is in the current one.
+/// Whether a name is in a directory; the default is the current one.
 fn is_within(name: &Path, directory: &Path) -> bool {
     let current = Path::new(".");
     name.parent().is_some_and(|parent| parent == directory || parent.as_os_str().is_empty() && directory == current)

@@ -1,37 +1,32 @@
-//! Encodes tables in memory, several at a time, and measures them.
+//! Encoding tables in memory, several at a time, and measuring them.
 
-use super::keys::Keys;
+use super::keys::{Keys, WIDTH};
 use crate::codec::Codec;
 use crate::env::{Env, Memory, ReadMode};
 use crate::error::{Error, Result};
 use crate::format::footer::{Span, TableSections};
 use crate::format::{Parameters, codes, index};
 use crate::inspect::segment_view::SegmentView;
-use crate::inspect::what_if::keys::WIDTH;
 use crate::plan::{TableForm, TableLayout};
 use crate::segment::{SegmentFile, Table, TableEncoder};
 use rayon::prelude::*;
 use std::path::Path;
 use std::sync::Arc;
 
-/// Keys of the tables that are encoded at the same time; with the bytes that they become, each takes some fourteen
-/// bytes.
+/// Keys of the tables that are encoded at the same time. Each takes some fourteen bytes, encoded ones included.
 const KEYS_AT_ONCE: usize = 1 << 26;
 
-/// The tables of several stores. Designs have tables in common, all of them the first one; none is encoded twice.
+/// The tables of several stores. A table that several designs share is encoded once.
 pub(super) struct Tables {
-    layouts: Vec<TableLayout>,
-    /// All different tables, those of one layout together.
-    distinct: Vec<TableKind>,
-    /// The tables of each store.
-    of_stores: Vec<Vec<TableKind>>,
+    /// All distinct layouts, each with its distinct encodings.
+    layouts: Vec<(TableLayout, Vec<Encoding>)>,
+    /// For each store, the number of the layout and the encoding of each table.
+    of_stores: Vec<Vec<(usize, Encoding)>>,
 }
 
-/// What a table's size depends on, apart from its fingerprints.
+/// The parameters of an encoded table.
 #[derive(Clone, Copy, PartialEq)]
-struct TableKind {
-    /// Number of its layout in [`Tables::layouts`].
-    layout: usize,
+struct Encoding {
     codec: Codec,
     block_size: u32,
 }
@@ -39,51 +34,44 @@ struct TableKind {
 impl Tables {
     /// The tables of stores with these parameters.
     pub(super) fn of(parameters: &[Parameters]) -> Result<Self> {
-        let mut layouts: Vec<TableLayout> = Vec::new();
+        let mut layouts: Vec<(TableLayout, Vec<Encoding>)> = Vec::new();
         let mut of_stores = Vec::new();
         for parameters in parameters {
+            let encoding = Encoding { codec: parameters.codec(), block_size: parameters.block_size() };
             let mut tables = Vec::new();
             for layout in parameters.design().tables(WIDTH)? {
-                let known = layouts.iter().position(|other| other.permutation == layout.permutation);
-                let number = known.unwrap_or(layouts.len());
-                if known.is_none() {
-                    layouts.push(layout);
+                let known = layouts.iter().position(|(other, _)| other.permutation == layout.permutation);
+                tables.push((known.unwrap_or(layouts.len()), encoding));
+                match known.and_then(|number| layouts.get_mut(number)) {
+                    Some((_, encodings)) if encodings.contains(&encoding) => {}
+                    Some((_, encodings)) => encodings.push(encoding),
+                    None => layouts.push((layout, vec![encoding])),
                 }
-                let (codec, block_size) = (parameters.codec(), parameters.block_size());
-                tables.push(TableKind { layout: number, codec, block_size });
             }
             of_stores.push(tables);
         }
-        let mut distinct = of_stores.concat();
-        distinct.sort_by_key(|kind| (kind.layout, kind.codec.name(), kind.block_size));
-        distinct.dedup();
-        Ok(Self { layouts, distinct, of_stores })
+        Ok(Self { layouts, of_stores })
     }
 
-    /// Encodes all tables of a segment, as many at a time as memory is meant for; returns the sizes of each store's
+    /// Encodes all tables of a segment, as many at a time as the memory allows. Returns the sizes of each store's
     /// tables.
     pub(super) fn encode(&self, segment: &SegmentView, keys: &Keys<'_>) -> Result<Vec<Vec<Encoded>>> {
         let lanes = rayon::current_num_threads().min(KEYS_AT_ONCE / keys.encoded().max(1)).max(1);
-        let mut encoded: Vec<(TableKind, Encoded)> = Vec::new();
-        let mut ready: Vec<(usize, Vec<u64>)> = Vec::new();
-        for together in self.distinct.chunks(lanes) {
-            ready.retain(|(layout, _)| together.iter().any(|kind| kind.layout == *layout));
-            let mut missing: Vec<usize> = together.iter().map(|kind| kind.layout).collect();
-            missing.dedup();
-            missing.retain(|layout| ready.iter().all(|(have, _)| have != layout));
-            let found = missing.into_par_iter().filter_map(|number| {
-                let layout = self.layouts.get(number)?;
-                Some(keys.of_table(&layout.permutation).map(|keys| (number, keys)))
-            });
-            ready.append(&mut found.collect::<Result<Vec<_>>>()?);
-            let done = together.par_iter().filter_map(|kind| {
-                let layout = self.layouts.get(kind.layout)?;
-                let (_, of_table) = ready.iter().find(|(have, _)| *have == kind.layout)?;
-                Some(kind.encode(segment, layout, of_table, keys.fingerprints()).map(|sizes| (*kind, sizes)))
+        let mut encoded = Vec::new();
+        for together in self.layouts.chunks(lanes) {
+            let done = together.par_iter().map(|(layout, encodings)| {
+                let of_table = keys.of_table(&layout.permutation)?;
+                let sizes = |encoding: &Encoding| {
+                    let sizes = encoding.encode(segment, layout, &of_table, keys.fingerprints())?;
+                    Ok((*encoding, sizes))
+                };
+                encodings.iter().map(sizes).collect::<Result<Vec<_>>>()
             });
             encoded.append(&mut done.collect::<Result<Vec<_>>>()?);
         }
-        let find = |kind: &TableKind| encoded.iter().find(|(other, _)| other == kind).map(|&(_, sizes)| sizes);
+        let find = |(layout, encoding): &(usize, Encoding)| {
+            encoded.get(*layout)?.iter().find(|(other, _)| other == encoding).map(|&(_, sizes)| sizes)
+        };
         Ok(self.of_stores.iter().map(|tables| tables.iter().filter_map(find).collect()).collect())
     }
 }
@@ -96,13 +84,13 @@ pub(super) struct Encoded {
     pub(super) index_bytes: u64,
     pub(super) code_bytes: u64,
     pub(super) resident_bytes: u64,
-    /// Whether they are scaled up.
+    /// Whether the sizes are scaled up.
     pub(super) estimated: bool,
 }
 
-impl TableKind {
-    /// Encodes keys of a table of `all` keys and opens it as a reader does, but for the pages, which opening does not
-    /// touch. Only checksums depend on a table's number, so 0 is as good as any.
+impl Encoding {
+    /// Encodes keys of a table of `all` keys and opens it as a reader does, without the pages, which opening does not
+    /// read. Only checksums depend on the number of a table, so it is 0.
     fn encode(self, segment: &SegmentView, layout: &TableLayout, keys: &[u64], all: u64) -> Result<Encoded> {
         let parameters = Parameters::default().with_codec(self.codec).with_block_size(self.block_size);
         let mut encoder = TableEncoder::new(&parameters, 0, keys);
@@ -133,7 +121,7 @@ impl TableKind {
             0 => size,
             _ => u64::try_from(u128::from(size) * u128::from(all) / u128::from(encoded)).unwrap_or(u64::MAX),
         };
-        // Coarse where it is scaled: parts of the index in memory grow by powers of two.
+        // Coarse when scaled: parts of the index in memory grow by powers of two.
         let code_memory = table.codes.resident_bytes();
         Ok(Encoded {
             blocks: scaled(sections.blocks),

@@ -1,13 +1,12 @@
-//! The keys of a segment's tables, of tables that it has and of others: all of them, or an honest sample.
+//! The keys of the tables that a segment would have: all of them, or a sample.
 //!
-//! A sample has to be as dense as the whole, or its gaps would be wider and it would take more bits a key. So it
-//! consists of *runs*, ranges of the sorted keys with every key in them, spread evenly over the table. Where a table's
-//! runs begin and end is read off its *splitters*: fingerprints picked at equal distances from the sorted ones, as keys
-//! of that table, sorted. Two of them enclose about as many keys as any other two, however unevenly the keys lie.
+//! A sample must be as dense as the whole, or its gaps would take more bits a key. So it consists of *runs*, ranges of
+//! the sorted keys with all keys in them, spread evenly over the table. The *splitters* of a table give the bounds of
+//! its runs: fingerprints at equal ranks, as keys of that table, sorted. Adjacent splitters enclose about equally many
+//! keys for any distribution.
 //!
-//! Runs are then moved together, or each would begin with a gap that no table has: a codec is trained on what it sees,
-//! and one odd gap makes a chunk of the index wider. A run is moved by a multiple of a large power of two, so that
-//! neighbours in it still differ in the same bits.
+//! Runs are then moved together: gaps between them would distort the training of the codec and widen chunks of the
+//! index. A run moves by a multiple of a large power of two, so that its neighbours still differ in the same bits.
 
 use crate::bits::bit_length;
 use crate::error::Result;
@@ -18,11 +17,11 @@ use rayon::prelude::*;
 
 /// Splitters of a table, about.
 const SPLITTERS: usize = 1 << 16;
-/// Most runs of a sample, and the fewest keys of a run.
+/// Maximum number of runs of a sample, and minimum number of keys of a run.
 const RUNS: usize = 64;
 const SHORTEST_RUN: usize = 1 << 12;
 
-/// The fingerprints of a segment, or how to sample them.
+/// The fingerprints of a segment, or the splitters for sampling them.
 pub(super) struct Keys<'a> {
     segment: &'a SegmentView,
     fingerprints: u64,
@@ -33,7 +32,7 @@ pub(super) struct Keys<'a> {
 }
 
 impl<'a> Keys<'a> {
-    /// All fingerprints of a segment that has at most `sample` of them, about so many of another one.
+    /// All fingerprints of a segment that has at most `sample` of them, or the splitters for a sample of about so many.
     pub(super) fn new(segment: &'a SegmentView, sample: usize) -> Result<Self> {
         let fingerprints = segment.statistics().fingerprints;
         let sample = (fingerprints > sample as u64).then_some(sample.max(1));
@@ -72,23 +71,23 @@ impl<'a> Keys<'a> {
     }
 }
 
-/// A run of a sample: the keys from the first one on that are below the end.
+/// A run of a sample: the keys from `first` on that are less than `end`.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct KeyRun {
     first: u64,
     /// `None` = the end of the table.
     end: Option<u64>,
-    /// How far its keys are moved down.
+    /// The difference by which its keys move down.
     by: u64,
 }
 
-/// The key where its run is moved to; `None` if it is in no run.
+/// The moved key; `None` if it is in no run.
 fn moved(runs: &[KeyRun], key: u64) -> Option<u64> {
     let run = runs.get(runs.partition_point(|run| run.first <= key).checked_sub(1)?)?;
     run.end.is_none_or(|end| key < end).then(|| key - run.by)
 }
 
-/// The runs of a sample of about `sample` of `all` keys, each moved to where the one before it ends.
+/// The runs of a sample of about `sample` of `all` keys, each moved to the end of the one before it.
 fn runs(splitters: &[u64], all: u64, sample: usize) -> Vec<KeyRun> {
     let count = (sample / SHORTEST_RUN).clamp(1, RUNS);
     let apart = splitters.len() / count;
@@ -100,7 +99,7 @@ fn runs(splitters: &[u64], all: u64, sample: usize) -> Vec<KeyRun> {
         let start = run * splitters.len() / count + (apart - length.min(apart)) / 2;
         let Some(&first) = splitters.get(start) else { break };
         let end = splitters.get(start + length).copied();
-        // A multiple of a hundredth of the run, about; the run begins a little later for that.
+        // A multiple of about a hundredth of the run, for which the run begins a little later.
         let unit = 1 << bit_length(end.unwrap_or(u64::MAX) - first).saturating_sub(7);
         let Some(by) = (first - moved_to).checked_next_multiple_of(unit) else { break };
         runs.push(KeyRun { first: moved_to + by, end, by });
@@ -109,7 +108,7 @@ fn runs(splitters: &[u64], all: u64, sample: usize) -> Vec<KeyRun> {
     runs
 }
 
-/// Fingerprints of this width are encoded anew.
+/// The width of the fingerprints that can be encoded again.
 pub(crate) const WIDTH: u32 = 64;
 
 #[cfg(test)]

@@ -1,8 +1,8 @@
-//! What a store would weigh under other parameters: its fingerprints are encoded anew, in memory, and measured.
+//! The size of a store under other parameters: its fingerprints are encoded again, in memory, and measured.
 //!
-//! Sizes are those of the encoder itself, codes and index included, and memory is that of the tables opened for
-//! reading: a store that is loaded with these parameters has exactly these numbers. What a query costs is predicted by
-//! the planner's model, which is told how many keys a block really holds.
+//! Sizes are those of the encoder, codes and index included, and memory is that of the tables opened for reading: a
+//! store that is loaded with these parameters has exactly these numbers. The planner's model predicts the cost of a
+//! query from the real number of keys of a block.
 
 mod encoded;
 mod keys;
@@ -17,29 +17,29 @@ use crate::plan::{Cost, Workload, predict};
 use encoded::{Encoded, Tables};
 use keys::Keys;
 
-/// A store as it would be under some parameters. Everything is summed over segments.
+/// A store under other parameters, summed over segments.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Alternative {
     /// The parameters.
     pub parameters: Parameters,
-    /// Sizes and counts of the tables, as [`Statistics`](crate::Statistics) has them.
+    /// Sizes and counts of the tables, as [`Statistics`](crate::admin::Statistics) has them.
     pub tables: Vec<TableStatistics>,
-    /// Memory that stays in use while the store is open, as [`Statistics`](crate::Statistics) has it.
+    /// Memory of the open store, as [`Statistics`](crate::admin::Statistics) has it.
     pub resident_bytes: u64,
-    /// Further memory of the prefix filters, if they are made.
+    /// Memory of the prefix filters, if they are made.
     pub filter_bytes: u64,
     /// Whether sizes were scaled up from a sample.
     pub estimated: bool,
-    /// Fingerprints, and blocks of a table, of each segment.
+    /// Number of fingerprints, and of blocks of a table, of each segment.
     shapes: Vec<(u64, u64)>,
 }
 
-/// What one query is predicted to do.
+/// The predicted work of a query.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 #[non_exhaustive]
 pub struct QueryCost {
-    /// Prefixes asked for.
+    /// Prefixes probed.
     pub probes: f64,
     /// Blocks read and decoded.
     pub blocks: f64,
@@ -47,12 +47,11 @@ pub struct QueryCost {
     pub candidates: f64,
 }
 
-/// Encodes the fingerprints of the segments, each segment by itself as it is, with each of the `parameters`, in
-/// parallel.
+/// Encodes the fingerprints of each segment with each of the `parameters`, in parallel.
 ///
-/// Of a segment with more than `sample` distinct fingerprints about so many are encoded for each table, and its sizes
-/// are scaled up: they are estimates then. Eight bytes of memory are taken for each fingerprint that is encoded, and up
-/// to a gibibyte for the tables that are encoded at the same time.
+/// Of a segment with more than `sample` distinct fingerprints, about so many are encoded for each table, and the sizes
+/// are scaled up: they are estimates. Takes eight bytes of memory for each encoded fingerprint, and up to a gibibyte
+/// for the tables that are encoded at the same time.
 ///
 /// # Errors
 /// `InvalidInput` if no store can have some of the parameters; `Damaged`, `Io`.
@@ -77,11 +76,11 @@ pub fn what_if(segments: &[SegmentView], parameters: &[Parameters], sample: usiz
 }
 
 impl Alternative {
-    /// What a query within a distance is predicted to cost, with prefix filters where the store makes them, or without
+    /// The predicted cost of a query within a distance, with the prefix filters that the store would make, or without
     /// any.
     ///
     /// # Errors
-    /// None that the parameters have not given before.
+    /// None: [`what_if()`] has checked the parameters.
     pub fn query_cost(&self, distance: u32, filters: bool) -> Result<QueryCost> {
         self.shapes.iter().try_fold(QueryCost::default(), |sum, &(fingerprints, blocks)| {
             let block_size = self.parameters.block_size();
@@ -99,7 +98,7 @@ impl Alternative {
         parameters.check()?;
         if parameters.width() != WIDTH {
             return Err(Error::invalid(format!("only stores of {WIDTH}-bit fingerprints can be encoded anew so far"))
-                .with_remedy("`fpload --plan list --width` predicts the sizes of the others"));
+                .with_remedy("`plan::predict` predicts the sizes of the others"));
         }
         Ok(Self {
             parameters: parameters.clone(),
@@ -122,7 +121,6 @@ impl Alternative {
             self.resident_bytes += encoded.resident_bytes;
             self.estimated |= encoded.estimated;
         }
-        // The parameters were checked: their design fits the width.
         let filters = filters_of(self.parameters.design(), WIDTH, fingerprints, self.parameters.max_distance());
         self.filter_bytes += filters.into_iter().flatten().map(FilterShape::bytes).sum::<u64>();
         let blocks = tables.iter().map(|table| table.blocks).sum::<u64>() / (tables.len() as u64).max(1);
@@ -130,9 +128,8 @@ impl Alternative {
     }
 }
 
-/// What the planner predicts for tables of so many blocks. Its model derives their number from the block size, taking
-/// keys to lie evenly; so it is asked for the block size at which evenly lying keys fill as many blocks as these keys
-/// do.
+/// The planner's prediction for tables of so many blocks. Its model derives the number of blocks from the block size,
+/// for evenly spread keys; so this asks for the block size at which evenly spread keys fill as many blocks.
 #[expect(clippy::cast_precision_loss, clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "predicted")]
 fn predicted(parameters: &Parameters, workload: Workload, blocks: u64) -> Result<Cost> {
     let fingerprints = workload.fingerprints as f64;
@@ -140,7 +137,7 @@ fn predicted(parameters: &Parameters, workload: Workload, blocks: u64) -> Result
     let (assumed, found) = (evenly.candidates / evenly.blocks, fingerprints / blocks.max(1) as f64);
     let block_size = (f64::from(workload.block_size) * found / assumed).round() as u32;
     let mut cost = predict(parameters.design(), &Workload { block_size, ..workload })?;
-    // The model's last block is a full one.
+    // The last block of the model is full.
     cost.candidates = cost.candidates.min(fingerprints);
     Ok(cost)
 }

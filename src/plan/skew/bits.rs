@@ -1,21 +1,20 @@
-//! What a key takes in a table, estimated without encoding it.
+//! The bits of a key in a table, estimated without encoding it.
 //!
-//! Runs of neighbours stand for blocks. Of the two ways in which `codec` writes a block the cheaper one is taken: gaps,
-//! at their entropy if they are spread as chance spreads them, or flipped bits, whose first symbol (how many, and the
-//! highest) costs its entropy over all runs and whose other bits are a choice of the places below the highest.
+//! Runs of neighbours stand for blocks, each in the cheaper of the two encodings of `codec`: gaps, at the entropy of
+//! random gaps, or flipped bits, whose first symbol (their number, and the highest) costs its entropy over all runs and
+//! whose other bits are a choice of the places below the highest.
 
 use std::collections::BTreeMap;
 
 /// Keys of a run, about those of a block.
 const RUN: usize = 128;
-/// Most runs.
 const RUNS: usize = 512;
-/// Most flipped bits that are spelled; beyond them the gap is written.
+/// Most flipped bits of a symbol; pairs with more are gaps.
 const SPELLED: u32 = 8;
-/// What index and checksums add.
+/// Ratio of the size with index and checksums.
 const OVERHEAD: f64 = 1.01;
 
-/// Bits of a key among these sorted, distinct ones, index and checksums included; `None` for fewer than a run.
+/// Bits a key of sorted, distinct ones, index and checksums included; `None` for fewer than a run.
 #[expect(clippy::cast_precision_loss, reason = "an estimate")]
 pub(super) fn of_a_key(sorted: &[u64]) -> Option<f64> {
     let stride = (sorted.len() / RUN / RUNS).max(1);
@@ -38,7 +37,7 @@ pub(super) fn of_a_key(sorted: &[u64]) -> Option<f64> {
     (!runs.is_empty()).then(|| total / runs.len() as f64 * OVERHEAD)
 }
 
-/// Number of flipped bits and the highest of them; `None` if there are too many.
+/// Number of flipped bits and the highest; `None` for too many.
 type Symbol = Option<(u32, u32)>;
 
 fn symbol(a: u64, b: u64) -> Symbol {
@@ -47,7 +46,7 @@ fn symbol(a: u64, b: u64) -> Symbol {
     (1..=SPELLED).contains(&flips).then(|| (flips, flipped.ilog2()))
 }
 
-/// Bits that name one of the choices of `k` of `n` places.
+/// log2 of the number of choices of `k` of `n` places.
 fn choices(n: u32, k: u32) -> f64 {
     (0..k.min(n)).map(|i| (f64::from(n - i) / f64::from(i + 1)).log2()).sum()
 }

@@ -1,33 +1,28 @@
-//! The block keys that a table would have, from a sample of its keys.
+//! The block keys of a table, estimated from a sample of its keys.
 
 use super::super::Permutation;
 use super::super::coverage::covered;
 use crate::fingerprint::leading_ones;
-use crate::plan::skew::number::number;
 
-/// Sampled keys for each block: with fewer the blocks' lengths would vary more than they do.
+/// Sampled keys a block: with fewer the lengths of blocks would vary too much.
 const KEYS_A_BLOCK: usize = 8;
-/// A sample has no fewer keys than this, if there are so many.
+/// Least keys of a sample, if there are so many.
 const LEAST_KEYS: usize = 1 << 16;
-/// Nor more than this: sorting them is what a table costs. A table of more blocks is looked at more coarsely.
+/// Most keys of a sample, as sorting them takes the most time. A table of more blocks is sampled more coarsely.
 const MOST_KEYS: usize = 1 << 18;
 
-/// The last key of each block, about where it would be. In a table of more blocks than there are keys each key is one.
+/// The approximate last key of each block; every key, if the table has more blocks than the sample keys.
 pub(super) struct BlockKeys {
     keys: Vec<u64>,
 }
 
-/// What a query meets on average.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Visited {
-    /// Prefixes that are looked up.
     pub(super) places: f64,
-    /// Blocks that they lead to.
     pub(super) blocks: f64,
 }
 
 impl BlockKeys {
-    /// The keys of so many blocks.
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a number of blocks")]
     pub(super) fn new(fingerprints: &[u64], permutation: &Permutation, blocks: f64) -> Self {
         let blocks = (blocks.max(1.0) as usize).min(fingerprints.len()).min(MOST_KEYS);
@@ -39,13 +34,12 @@ impl BlockKeys {
         Self { keys: (0..blocks).filter_map(last).collect() }
     }
 
-    /// How many of a table's `blocks` blocks the keys with one prefix extend over, for every prefix length.
+    /// The blocks of a table's `blocks` that the keys with one prefix cover, for each prefix length.
     pub(super) fn covered(&self, blocks: f64) -> [f64; 65] {
         covered(self.keys.iter().copied()).map(|covered| covered * blocks / number(&self.keys))
     }
 
-    /// What queries meet whose prefixes are `homes` and these with each of the masks, as far as `passes` lets them
-    /// pass.
+    /// The averages of queries for each of `homes` with each of the masks flipped, if the prefix `passes`.
     #[expect(clippy::cast_precision_loss, reason = "an estimate")]
     pub(super) fn visit(&self, homes: &[u64], masks: &[u64], prefix: u32, passes: impl Fn(u64) -> bool) -> Visited {
         let (mut places, mut blocks) = (0, 0);
@@ -56,8 +50,8 @@ impl BlockKeys {
                 places += 1;
                 self.blocks_of(first, prefix, &mut visited);
             }
-            // A query decodes a block once, however many of its prefixes lead there (but for those of wide radii, which
-            // it asks for in several chunks).
+            // A query decodes a block once for all its prefixes (except within wide radii, where it works in several
+            // chunks).
             visited.sort_unstable();
             visited.dedup();
             blocks += visited.len();
@@ -77,4 +71,9 @@ impl BlockKeys {
             }
         }
     }
+}
+
+#[expect(clippy::cast_precision_loss, reason = "an estimate")]
+pub(super) fn number(fingerprints: &[u64]) -> f64 {
+    fingerprints.len().max(1) as f64
 }

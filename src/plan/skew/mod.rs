@@ -1,13 +1,13 @@
-//! What a design costs on given data.
+//! The costs of a design on given data.
 //!
-//! Real fingerprints come in families, and queries come near stored ones: they meet existing prefixes far more often
-//! than chance would have it, and those lie where keys are dense. So the prediction asks some hundred queries of the
-//! data itself, without building anything. For each table
+//! Real fingerprints come in families, and queries are near stored ones: they meet existing prefixes far more often
+//! than by chance, and where keys are dense. So the prediction simulates some hundred queries on the data itself,
+//! without building anything. For each table
 //!
-//! * block keys are taken from a sorted sample of the table's keys (`blocks`), so that the prefix length is chosen as an
-//!   open store chooses it, and prefixes lead to blocks as in its index;
-//! * where a filter is asked, one pass over all fingerprints tells which of the queries' prefixes exist (`wanted`); the
-//!   others pass with the filter's rate of false answers;
+//! * block keys come from a sorted sample of the table's keys (`blocks`), so that the prefix length is that of an open
+//!   store, and prefixes lead to blocks as in its index;
+//! * with a filter, one pass over all fingerprints finds the queries' prefixes that exist (`wanted`); the others pass
+//!   at the filter's false positive rate;
 //! * the bits of a key, and so the keys of a block, are estimated from runs of neighbours (`bits`).
 //!
 //! The time is bounded: at most [`MOST_WANTED`] prefixes a table, and one pass. All listed designs together are 56
@@ -15,7 +15,6 @@
 
 mod bits;
 mod blocks;
-mod number;
 mod wanted;
 
 use super::cost::{Cost, Goal, ProbedTable, Step, Workload, cost, even_bits, evenly, probed};
@@ -25,30 +24,28 @@ use super::{Design, Permutation};
 use crate::error::Result;
 use crate::executor::Executor;
 use crate::fingerprint::leading_ones;
-use crate::plan::skew::number::number;
-use blocks::{BlockKeys, Visited};
+use blocks::{BlockKeys, Visited, number};
 use rayon::prelude::*;
 use std::sync::Arc;
 use wanted::Wanted;
 
-/// Fingerprints of this width are measured; for wider ones predictions are those for evenly spread keys.
+/// The width of measured fingerprints; predictions for wider ones are those for evenly spread keys.
 const WIDTH: u32 = 64;
-/// Most sample queries.
 const QUERIES: usize = 512;
-/// Fewest queries that a table's figures are taken from, however many prefixes each of them asks for.
+/// Fewest simulated queries of a table, for any number of prefixes.
 const LEAST_QUERIES: usize = 16;
-/// Most prefixes that all queries together ask for in a table.
+/// Most prefixes of all queries together in a table.
 const MOST_WANTED: usize = 1 << 17;
-/// A query that asks for more prefixes than this in one table is not tried but reckoned.
+/// A query with more prefixes in one table is not simulated.
 const MOST_MASKS: f64 = 65_536.0;
 /// Most bits of a sample query that differ from the stored fingerprint it was made from.
 const MOST_FLIPS: u64 = 3;
 
-/// The skew of given fingerprints, as far as it decides what queries cost.
+/// The skew of given fingerprints, as far as it affects the costs of queries.
 ///
-/// Predictions are for queries *near stored fingerprints*: the sample is stored values, drawn evenly, with none to
-/// three random bits flipped, from a fixed seed. A query that is near nothing meets less: where half of the queries are
-/// such, expect between half the predicted blocks and all of them.
+/// Predictions are for queries *near stored fingerprints*: a sample of stored values with none to three random bits
+/// flipped, from a fixed seed. A query that is near none costs less: if half of the queries are such, expect between
+/// half of the predicted blocks and all of them.
 ///
 /// ```
 /// use fpstore::plan::{Design, Skew, Workload};
@@ -64,33 +61,32 @@ pub struct Skew {
     /// Sorted and distinct.
     fingerprints: Arc<Vec<u64>>,
     queries: Vec<u64>,
-    /// What a key takes, beside what it would if keys were spread evenly.
+    /// Ratio of a key's bits to those of evenly spread keys.
     bits_ratio: f64,
     executor: Arc<Executor>,
 }
 
 impl Skew {
-    /// Measures fingerprints, in any order and as often as they occur.
+    /// Measures fingerprints in any order; equal ones count once.
     #[must_use]
     pub fn new(fingerprints: Vec<u64>) -> Self {
         Self::by(fingerprints, Arc::default())
     }
 
-    /// The same on these threads.
     pub(crate) fn by(mut fingerprints: Vec<u64>, executor: Arc<Executor>) -> Self {
         fingerprints.sort_unstable();
         fingerprints.dedup();
         Self::of_sorted(Arc::new(fingerprints), executor)
     }
 
-    /// Predicts on so many threads; without this on as many as the process may use processors.
+    /// Predicts on so many threads instead of one a processor.
     #[must_use]
     pub fn with_threads(mut self, threads: usize) -> Self {
         self.executor = Arc::new(Executor::new(threads));
         self
     }
 
-    /// The same for sorted, distinct fingerprints.
+    /// For sorted, distinct fingerprints.
     pub(crate) fn of_sorted(fingerprints: Arc<Vec<u64>>, executor: Arc<Executor>) -> Self {
         let queries = queries(&fingerprints);
         let even = even_bits(number(&fingerprints), WIDTH);
@@ -106,9 +102,9 @@ impl Skew {
 
     /// The costs of a design on this data.
     ///
-    /// A workload of more fingerprints than these is taken for a store that has grown: its families are as large as
-    /// these, and there are more of them. Queries meet what they meet here, at the greater store's prefix lengths, and
-    /// chance adds what it adds among evenly spread keys. Without data the answer is that of [`super::predict`].
+    /// A workload of more fingerprints is assumed to have more families of the same size. Queries then meet the same
+    /// families, at the larger store's prefix lengths, and as many unrelated keys as among evenly spread ones. Without
+    /// data the result is that of [`super::predict`].
     ///
     /// # Errors
     /// `InvalidInput` if the design does not fit the width.
@@ -121,17 +117,16 @@ impl Skew {
         cost(design, workload, self.bits_ratio, &steps)
     }
 
-    /// The listed design that serves the goal best on this data.
+    /// The listed design with the best score on this data.
     ///
-    /// Skew makes queries dearer than on evenly spread keys of the same size, if anything. So designs are tried in the
-    /// order of what they would cost there, and those that would be clearly worse than the best so far even then are
-    /// not tried at all.
+    /// Skew makes queries more expensive than on evenly spread keys of the same size. So designs are tried in the order
+    /// of their scores there, until those alone are clearly worse than the best so far.
     ///
     /// # Errors
     /// `InvalidInput` if no listed design fits the workload's width.
     pub fn recommend(&self, goal: Goal, workload: &Workload) -> Result<Design> {
-        /// Where many keys share a prefix, filters are wrong less often than on evenly spread keys, and queries then
-        /// cost less: hardly less than this part.
+        /// If many keys share a prefix, filters have fewer false positives than on evenly spread keys, and queries cost
+        /// less, but hardly less than this ratio.
         const LEAST: f64 = 0.5;
         let evenly = |(listed, design)| Ok((goal.score(&evenly(design, workload, self.bits_ratio)?), listed, design));
         let mut designs =
@@ -151,7 +146,6 @@ impl Skew {
         Ok(best.map_or(Design::Tables { parts: 2 }, |(.., design)| design))
     }
 
-    /// What a query does in a table.
     fn step(&self, table: &ProbedTable) -> Step {
         let size = table.size;
         let growth = size.keys / number(&self.fingerprints);
@@ -179,7 +173,7 @@ impl Skew {
         let wanted = Wanted::new(homes.iter().flat_map(|home| masks.iter().map(move |mask| home ^ mask)));
         let found = wanted.find(&self.fingerprints, &table.layout.permutation, chosen.prefix);
         let visited = blocks.visit(&homes, &masks, chosen.prefix, |first| found.has(first));
-        // Of the prefixes that do not exist here, some exist in a store that has grown, and some pass all the same.
+        // Some of the prefixes that do not exist here exist in a larger store, and some are false positives.
         let Visited { places: exist, blocks: read } = visited;
         let by_chance = (size.keys - number(&self.fingerprints)).max(0.0) / 2f64.powf(chosen.prefix.into());
         let wrong = filter.false_positives(found.distinct_prefixes() * growth);
@@ -188,12 +182,11 @@ impl Skew {
     }
 }
 
-/// The least key with the query's own prefix.
 fn home(query: u64, permutation: &Permutation, chosen: Probing) -> u64 {
     permutation.apply(query) & leading_ones(chosen.prefix)
 }
 
-/// Stored values with none to [`MOST_FLIPS`] different random bits flipped.
+/// Stored values with up to [`MOST_FLIPS`] random bits flipped.
 fn queries(fingerprints: &[u64]) -> Vec<u64> {
     let mut random = Random(20_070_508);
     let query = |_| {

@@ -1,4 +1,4 @@
-//! Which of some prefixes any key has, found in one pass over keys in any order.
+//! Finds in one pass over unsorted keys which of some prefixes exist.
 
 use super::super::Permutation;
 use super::super::filter_shape::hash;
@@ -6,22 +6,20 @@ use crate::fingerprint::leading_ones;
 use rayon::prelude::*;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// Bits of the bitmap for each wanted prefix: all but some four in a thousand keys are known from it alone to have
-/// none.
+/// Bits of the bitmap a wanted prefix: only some four in a thousand other keys pass it.
 const BITS: usize = 32;
-/// Fingerprints that one thread looks at before it takes others.
+/// Fingerprints that a thread takes at a time.
 const TOGETHER: usize = 1 << 16;
-/// Number of keys above which the different prefixes are counted by a sample.
+/// Number of keys above which distinct prefixes are counted by a sample.
 const COUNTED: usize = 1 << 16;
 
-/// Prefixes to look for, each as the least key that has it.
+/// Prefixes to find, each as its least key.
 pub(super) struct Wanted {
     sorted: Vec<u64>,
-    /// Two bits for the hash of each of them.
     bitmap: Vec<u64>,
 }
 
-/// Which of them were found.
+/// The prefixes, and which of them exist.
 pub(super) struct Found {
     sorted: Vec<u64>,
     exists: Vec<AtomicBool>,
@@ -42,13 +40,13 @@ impl Wanted {
         wanted
     }
 
-    /// Looks for the prefixes, of this length, among the keys of all fingerprints.
+    /// Finds the prefixes, of this length, among the keys of all fingerprints.
     #[expect(clippy::cast_precision_loss, reason = "an estimate")]
     pub(super) fn find(self, fingerprints: &[u64], permutation: &Permutation, prefix: u32) -> Found {
         let Self { sorted, bitmap } = self;
         let exists: Vec<AtomicBool> = sorted.iter().map(|_| AtomicBool::new(false)).collect();
         let bits = leading_ones(prefix);
-        // Of the different prefixes only those are counted whose hash ends with so many zeros.
+        // Counts only prefixes whose hash ends with so many zeros.
         let zeros = (fingerprints.len() / COUNTED).max(1).ilog2();
         let counted = fingerprints.par_chunks(TOGETHER).flat_map_iter(|values| {
             let mut counted = Vec::new();
@@ -77,19 +75,18 @@ impl Wanted {
 }
 
 impl Found {
-    /// Whether some key has the prefix, one that was wanted.
+    /// Whether some key has this wanted prefix.
     pub(super) fn has(&self, first: u64) -> bool {
         let found = self.sorted.binary_search(&first).ok().and_then(|found| self.exists.get(found));
         found.is_some_and(|exists| exists.load(Ordering::Relaxed))
     }
 
-    /// About how many different prefixes the keys have.
+    /// The approximate number of distinct prefixes of all keys.
     pub(super) fn distinct_prefixes(&self) -> f64 {
         self.distinct_prefixes
     }
 }
 
-/// Word and bits of a hash in a bitmap of a power of two of words.
 fn place(hash: u64, words: usize) -> (usize, u64) {
     ((hash >> 32) as usize & (words - 1), 1 << (hash >> 26 & 63) | 1 << (hash >> 20 & 63))
 }

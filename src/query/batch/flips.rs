@@ -1,9 +1,10 @@
 //! The prefixes that queries ask for in a range.
 //!
-//! A prefix begins with the bits that all keys of the range share. A query whose own bits there are the same may flip any
-//! bits of the rest within the radius; one that differs in some of them has to flip just these, and has the fewer left.
-//! Of the rest, flips of the last six bits stay in one word of a bitmap, and are made all at once.
+//! A prefix begins with the bits that all keys of the range share. A query with the same leading bits may flip any of
+//! the other bits within the radius. A query that differs in some leading bits has to flip exactly these, and has fewer
+//! flips left. Flips of the last six bits stay in one word of the bitmap and are made all at once.
 
+use crate::fingerprint::Fingerprint;
 use crate::plan::masks::masks;
 use crate::query::batch::marks::WORD_BITS;
 use crate::query::batch::queries::{LEAD, SortedQueries};
@@ -12,20 +13,20 @@ use crate::query::batch::ranges::KeyRange;
 /// The flips of a range's prefixes.
 #[derive(Debug, Default)]
 pub(crate) struct Flips {
-    /// What they were made for: shared bits, further bits, radius.
+    /// The shared bits, further bits and radius that they are for.
     made_for: Option<(u32, u32, u32)>,
     /// Flips of the shared bits.
     outer: Vec<u64>,
-    /// By number of flips: those of a word's number.
+    /// Flips of a word's number, by the number of flips.
     words: Vec<Vec<u32>>,
-    /// By greatest number of flips: for each place in a word those that at most so many flips lead to.
+    /// By maximum number of flips: for each place in a word, the places that so many flips reach.
     places: Vec<[u64; 64]>,
-    /// By greatest number of flips: how many choices of them there are.
+    /// Number of choices, by maximum number of flips.
     counts: Vec<u64>,
 }
 
 impl Flips {
-    /// Makes those of a range.
+    /// Makes the flips of a range.
     pub(crate) fn prepare(&mut self, range: &KeyRange, radius: u32) {
         let bits = range.prefix - range.common;
         let wanted = Some((range.common, bits, radius));
@@ -37,14 +38,13 @@ impl Flips {
         self.words = vec![Vec::new(); radius as usize + 1];
         for mask in masks(bits - inside, radius) {
             let level = self.words.get_mut(mask.count_ones() as usize);
-            level.into_iter().for_each(|level| level.push(leading(mask, bits - inside)));
+            level.into_iter().for_each(|level| level.push(mask.bits(0, bits - inside) as u32));
         }
         let within = |place: u64, flips: u32| {
             let others = (0..1u64 << inside).filter(|other| (other ^ place).count_ones() <= flips);
             others.fold(0, |places, other| places | 1 << other)
         };
-        let place = |number: usize| number as u64;
-        self.places = (0..=radius).map(|flips| std::array::from_fn(|number| within(place(number), flips))).collect();
+        self.places = (0..=radius).map(|flips| std::array::from_fn(|place| within(place as u64, flips))).collect();
         let all = masks(bits, radius);
         let up_to = |flips: u32| all.partition_point(|mask| mask.count_ones() <= flips) as u64;
         self.counts = (0..=radius).map(up_to).collect();
@@ -61,8 +61,8 @@ impl Flips {
         self.outer.iter().map(count).sum()
     }
 
-    /// Calls `visit` with a word of a bitmap, places in it, and where the query stands that asks for the prefixes there.
-    /// No place is visited twice for a query.
+    /// Calls `visit` with a word of a bitmap, places in it, and the position of the query that asks for these prefixes.
+    /// Visits no place twice for a query.
     #[inline]
     pub(crate) fn each(&self, range: &KeyRange, sorted: &SortedQueries, mut visit: impl FnMut(u32, u64, usize)) {
         let down = LEAD - (range.prefix - range.common);
@@ -70,13 +70,13 @@ impl Flips {
             let (at, run) = sorted.run(range.first ^ mask, range.common);
             let left = self.places.len().saturating_sub(mask.count_ones() as usize);
             let places = self.places.get(..left).unwrap_or_default();
-            // With as many flips of the word, so many are left within it.
+            // Flips of the word's number leave fewer flips within the word.
             for (words, places) in self.words.iter().zip(places.iter().rev()) {
                 let own = |lead: u32| {
                     let place = lead.checked_shl(range.common).unwrap_or(0).checked_shr(down).unwrap_or(0);
                     (place >> WORD_BITS, places.get(place as usize % 64).copied().unwrap_or(0))
                 };
-                // That of no flip: the only one of most queries.
+                // No flip: the only case of most queries.
                 if let [0] = words[..] {
                     for (&lead, at) in run.iter().zip(at..) {
                         let (word, places) = own(lead);
@@ -93,8 +93,51 @@ impl Flips {
     }
 }
 
-/// The `bits` leading bits as a number.
-#[inline]
-fn leading(word: u64, bits: u32) -> u32 {
-    word.checked_shr(64 - bits).unwrap_or(0) as u32
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::bits::low_mask;
+    use crate::fingerprint::leading_ones;
+    use crate::plan::Design;
+    use crate::query::batch::marks::Marks;
+    use std::collections::BTreeSet;
+
+    #[test]
+    fn every_prefix_in_a_range_is_visited_once() {
+        let queries: Vec<u64> = (1..=3000).map(|number: u64| number.wrapping_mul(0x9e37_79b9_7f4a_7c15)).collect();
+        let sorted = SortedQueries::new(&queries, &Design::Tables { parts: 1 }.tables(64).unwrap()[0].permutation);
+        for (common, prefix, radius) in [(0, 9, 1), (5, 5, 1), (4, 16, 0), (4, 16, 1), (3, 12, 2), (6, 9, 3), (2, 8, 9)]
+        {
+            let first = queries[7] & leading_ones(common);
+            let range = KeyRange { first, common, prefix, blocks: 0..1 };
+            let mut flips = Flips::default();
+            flips.prepare(&range, radius);
+            let mut visited = BTreeSet::new();
+            let mut marks = Marks::default();
+            flips.each(&range, &sorted, |word, places, at| {
+                marks.set(word, places);
+                for place in (0..64).filter(|place| places >> place & 1 == 1) {
+                    assert!(visited.insert((u64::from(word) * 64 + place, sorted.number(at))), "twice");
+                }
+            });
+            let mut wanted = BTreeSet::new();
+            for (number, query) in (0..).zip(&queries) {
+                for mask in masks(prefix, radius) {
+                    let key = query ^ mask;
+                    if (key ^ first).leading_zeros() >= common {
+                        wanted.insert((key >> (64 - prefix) & low_mask(prefix - common), number));
+                    }
+                }
+            }
+            assert_eq!(visited, wanted, "{common} {prefix} {radius}");
+            assert_eq!(flips.count(&range, &sorted), wanted.len() as u64);
+            let marked: BTreeSet<u64> = wanted.iter().map(|(place, _)| *place).collect();
+            for place in 0..1u64 << (prefix - common) {
+                let key = place << (64 - prefix);
+                let found = marks.among(&[key], 64 - prefix, low_mask(prefix - common)) == 1;
+                assert_eq!(found, marked.contains(&place));
+                assert!(!found || marks.any(place, place));
+            }
+        }
+    }
 }

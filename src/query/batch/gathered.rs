@@ -1,11 +1,11 @@
-//! What merging a batch of queries has found, until it becomes answers.
+//! From pairs of a merge to the answers of the queries.
 
 use crate::error::Result;
 use crate::fingerprint::{Fingerprint, Match, distance};
-use crate::query::asking::{in_order, rank_of};
-use crate::query::batch::job::Pair;
-use crate::query::batch::segment::merge_segment;
-use crate::query::batch::space::AnswerBudget;
+use crate::query::batch::answer_budget::AnswerBudget;
+use crate::query::batch::merge::merge_segment;
+use crate::query::batch::worker::Pair;
+use crate::query::view_searcher::{in_order, rank_of};
 use crate::query_stats::QueryStats;
 use crate::segment::{IdScratch, Scratch, Segment};
 use rayon::prelude::*;
@@ -14,21 +14,20 @@ use std::collections::BTreeSet;
 /// Matches with the numbers of their queries.
 type Numbered<F> = Vec<(u32, Match<F>)>;
 
-/// For each part of the queries matches, and queries that have more.
-type Lot<F> = Vec<(Numbered<F>, Vec<u32>)>;
+/// For each part of the queries: matches, and the queries that have more.
+type Parts<F> = Vec<(Numbered<F>, Vec<u32>)>;
 
-/// Pages of ids of a fingerprint beyond which its queries are answered by themselves, if memory is bounded.
+/// In bounded memory, queries near a fingerprint with more pages of ids are answered alone.
 const MANY_PAGES: u64 = 8;
 
 /// Parts of the queries for each thread.
 const PARTS: usize = 16;
 
-/// How much memory there is.
+/// Bounds of the memory.
 #[derive(Debug)]
 pub(crate) struct Bounds {
-    /// For pairs of queries and fingerprints, of one segment at a time.
+    /// Bytes for pairs of queries and fingerprints, of one segment at a time.
     pairs: u64,
-    /// For matches.
     matches: AnswerBudget,
     most_pages: u64,
 }
@@ -38,7 +37,7 @@ impl Bounds {
         Self { pairs: u64::MAX, matches: AnswerBudget::new(u64::MAX), most_pages: u64::MAX }
     }
 
-    /// A quarter is left to what becomes of the answers.
+    /// Leaves a quarter to the caller, for its use of the answers.
     pub(crate) fn of(bytes: u64) -> Self {
         Self { pairs: bytes / 4, matches: AnswerBudget::new(bytes / 2), most_pages: MANY_PAGES }
     }
@@ -48,21 +47,15 @@ impl Bounds {
 #[derive(Debug)]
 pub(crate) struct Gathered<F> {
     bounds: Bounds,
-    parts: Parts<F>,
-}
-
-/// Parts of the queries.
-#[derive(Debug)]
-pub(crate) struct Parts<F> {
-    /// Number of queries in each but the last.
+    /// Number of queries of each part but the last.
     pub(crate) length: usize,
     pub(crate) parts: Vec<AnswerPart<F>>,
 }
 
-/// What was found of queries that follow each other.
+/// The matches of consecutive queries.
 #[derive(Clone, Debug)]
 pub(crate) struct AnswerPart<F> {
-    /// The number of the first one.
+    /// The number of the first query.
     first: usize,
     found: Vec<Numbered<F>>,
     /// Queries near a fingerprint with very many records.
@@ -73,21 +66,17 @@ impl<F: Fingerprint> Gathered<F> {
     pub(crate) fn new(queries: usize, bounds: Bounds) -> Self {
         let length = queries.div_ceil(rayon::current_num_threads() * PARTS).max(1);
         let part = |first| AnswerPart { first, found: Vec::new(), apart: Vec::new() };
-        Self { bounds, parts: Parts { length, parts: (0..queries).step_by(length).map(part).collect() } }
+        Self { bounds, length, parts: (0..queries).step_by(length).map(part).collect() }
     }
 
-    pub(crate) fn into_parts(self) -> Parts<F> {
-        self.parts
-    }
-
-    /// Merges the queries with a segment; `false` if memory does not suffice.
+    /// Merges the queries with a segment; whether memory sufficed.
     ///
     /// # Errors
     /// `Damaged` or `Io` from reading.
     pub(crate) fn merge(&mut self, segment: &Segment, queries: &[F], k: u32, work: &mut QueryStats) -> Result<bool> {
-        let room = AnswerBudget::new(self.bounds.pairs);
-        let tables = merge_segment(segment, queries, k, &room, work)?;
-        if room.is_full() {
+        let budget = AnswerBudget::new(self.bounds.pairs);
+        let tables = merge_segment(segment, queries, k, &budget, work)?;
+        if budget.is_full() {
             return Ok(false);
         }
         for pairs in tables {
@@ -96,23 +85,23 @@ impl<F: Fingerprint> Gathered<F> {
         Ok(!self.bounds.matches.is_full())
     }
 
-    /// Adds the records of what a table has found.
+    /// Adds the records of the pairs of a table.
     fn add(&mut self, segment: &Segment, queries: &[F], mut pairs: Vec<Pair<F>>) -> Result<()> {
-        // In the order of the first table: what is read for one lies near to what is read for the next.
+        // In the order of the primary table, the ids of one pair lie near those of the next.
         let place = |pair: &Pair<F>| (pair.found.rank, pair.found.fingerprint);
         if !pairs.is_sorted_by_key(place) {
             pairs.par_sort_unstable_by_key(place);
         }
-        let Self { bounds, parts: Parts { length, parts } } = self;
+        let Self { bounds, length, parts } = self;
         let (length, number_of_parts) = (*length, parts.len());
-        let chunks: Result<Vec<Lot<F>>> = pairs
+        let chunks: Result<Vec<Parts<F>>> = pairs
             .par_chunks(pairs.len().div_ceil(rayon::current_num_threads() * 4).max(1))
             .map(|pairs| {
                 let (mut scratch, mut ids) = (Scratch::default(), IdScratch::default());
-                let mut chunk: Lot<F> = vec![Default::default(); number_of_parts];
+                let mut chunk: Parts<F> = vec![Default::default(); number_of_parts];
                 for pair in pairs.iter().take_while(|_| !bounds.matches.is_full()) {
                     let fingerprint = pair.found.fingerprint;
-                    let rank = rank_of(segment, pair.found, &mut scratch)?;
+                    let rank = rank_of(segment, fingerprint, pair.found.rank, &mut scratch)?;
                     let number = pair.query as usize;
                     let distance = queries.get(number).map_or(0, |&query| distance(query, fingerprint));
                     let Some((into, apart)) = chunk.get_mut(number / length) else { continue };
@@ -144,7 +133,7 @@ impl<F: Fingerprint> Gathered<F> {
 }
 
 impl<F: Fingerprint> AnswerPart<F> {
-    /// Adds the matches to the answers of the queries, and puts these in order. Returns the places of queries that have more.
+    /// Adds the matches to the answers of the queries and sorts these. Returns the positions of queries that have more.
     pub(crate) fn distribute(self, answers: &mut [Vec<Match<F>>]) -> BTreeSet<usize> {
         let place = |query: u32| query as usize - self.first;
         for (query, found) in self.found.into_iter().flatten() {

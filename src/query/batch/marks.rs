@@ -1,15 +1,14 @@
 //! A bitmap of prefixes.
 
-/// Most bits of a place: 16 KiB, so that two bitmaps fit the nearest cache.
+/// Maximum number of bits of a place. A bitmap of 2^18 bits has 32 KiB.
 pub(crate) const MOST_BITS: u32 = 18;
 
-/// Bits of a place within a word.
+/// Bits of a place that number it within a word.
 pub(crate) const WORD_BITS: u32 = 6;
 
-/// Words of a bitmap.
 const WORDS: usize = 1 << (MOST_BITS - WORD_BITS);
 
-/// Which of up to 2^[`MOST_BITS`] places are marked.
+/// Marks on up to 2^[`MOST_BITS`] places.
 #[derive(Debug)]
 pub(crate) struct Marks(Box<[u64; WORDS]>);
 
@@ -20,7 +19,7 @@ impl Default for Marks {
 }
 
 impl Marks {
-    /// Takes all marks from the first 2^`bits` places.
+    /// Clears the first 2^`bits` places.
     pub(crate) fn clear(&mut self, bits: u32) {
         self.0.iter_mut().take((1usize << bits.min(MOST_BITS)).div_ceil(64)).for_each(|word| *word = 0);
     }
@@ -28,17 +27,17 @@ impl Marks {
     /// Marks places of a word.
     #[inline]
     pub(crate) fn set(&mut self, word: u32, places: u64) {
-        // The remainder costs less than a comparison, and changes nothing.
+        // The remainder changes nothing, and costs less than a comparison.
         self.0.get_mut(word as usize % WORDS).into_iter().for_each(|word| *word |= places);
     }
 
-    /// The places of a word that are marked.
+    /// The marked places of a word.
     #[inline]
     pub(crate) fn word(&self, word: u64) -> u64 {
         self.0.get(word as usize % WORDS).copied().unwrap_or(0)
     }
 
-    /// Which of at most 64 keys have their place marked: bit `i` is set if that of key `i` is. The place is the key
+    /// Which of at most 64 keys have a marked place: bit `i` is set if that of key `i` is marked. The place is the key
     /// without its `down` (0 to 63) lowest bits, under `mask`.
     #[inline(never)]
     pub(crate) fn among(&self, keys: &[u64], down: u32, mask: u64) -> u64 {

@@ -4,7 +4,7 @@ use crate::fingerprint::{Fingerprint, leading_ones};
 use crate::plan::Permutation;
 use rayon::prelude::*;
 
-/// Bits of a key that the order keeps. More would tell the keys of a table apart only if it had billions of them.
+/// Leading bits by which queries are sorted. Only a table of billions of keys would need more.
 pub(crate) const LEAD: u32 = 32;
 
 /// The queries sorted by their leading bits, with a directory.
@@ -14,9 +14,9 @@ pub(crate) struct SortedQueries {
     leads: Vec<u32>,
     /// The query's number.
     numbers: Vec<u32>,
-    /// Leading bits by which the directory knows them.
+    /// Leading bits that number the directory's slots.
     bits: u32,
-    /// Number of queries before those with each value of these bits, and at last of all.
+    /// Number of queries before each slot; at the end, of all.
     starts: Vec<u32>,
 }
 
@@ -26,7 +26,7 @@ impl SortedQueries {
         let entry = |(number, &query): (usize, &F)| permutation.head(query) & leading_ones(LEAD) | number as u64;
         let mut entries: Vec<u64> = queries.par_iter().enumerate().map(entry).collect();
         entries.par_sort_unstable();
-        // Some sixteen queries for each value, if they are spread evenly.
+        // Some sixteen queries a slot, if they are spread evenly.
         let bits = entries.len().max(1).ilog2().saturating_sub(4).clamp(1, 20);
         let mut starts = Vec::with_capacity((1 << bits) + 1);
         for (number, &entry) in (0..).zip(&entries) {
@@ -41,8 +41,8 @@ impl SortedQueries {
         Self { leads, numbers, bits, starts }
     }
 
-    /// Where the queries are whose `length` (0 to [`LEAD`]) leading bits are those of `first`, in which no others are set,
-    /// and their leading bits.
+    /// The position and the leading bits of the queries whose first `length` (0 to [`LEAD`]) bits are those of `first`,
+    /// which has no other bits set.
     #[inline]
     pub(crate) fn run(&self, first: u64, length: u32) -> (usize, &[u32]) {
         let last = first | !leading_ones(length);
@@ -58,7 +58,7 @@ impl SortedQueries {
         (from, self.leads.get(from..to).unwrap_or_default())
     }
 
-    /// The number of the query at a place.
+    /// The number of the query at a position.
     #[inline]
     pub(crate) fn number(&self, at: usize) -> u32 {
         self.numbers.get(at).copied().unwrap_or(u32::MAX)

@@ -7,19 +7,19 @@ use std::ops::Range;
 /// Keys of a range, about.
 const KEYS: usize = 1 << (MOST_BITS - SPARSE);
 
-/// Bits of a mark's place beyond those that number the keys of a range: of so many prefixes one or two exist.
+/// Bits of a mark's place beyond those that number the keys of a range: few of the prefixes exist.
 const SPARSE: u32 = 5;
 
-/// A run of blocks, and what all keys have in common that are looked for in it.
+/// A run of blocks, and the leading bits of the keys to find in it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct KeyRange {
     /// The least key.
     pub(crate) first: u64,
-    /// Number of leading bits that all its keys share.
+    /// Number of leading bits that all keys share.
     pub(crate) common: u32,
-    /// Length of the prefixes by which queries look for keys: these bits and up to [`MOST_BITS`] more.
+    /// Length of the prefixes that queries ask for: these bits and up to [`MOST_BITS`] more.
     pub(crate) prefix: u32,
-    /// The blocks that may hold its keys; the first and the last one may hold others, too.
+    /// The blocks that may hold these keys; the first and the last one may also hold others.
     pub(crate) blocks: Range<usize>,
 }
 
@@ -37,7 +37,7 @@ struct Cutter<'a> {
     index: &'a BlockIndex,
     longest: u32,
     keys_per_block: usize,
-    /// Most blocks of a range.
+    /// Maximum number of blocks of a range.
     most: usize,
 }
 
@@ -45,13 +45,13 @@ impl Cutter<'_> {
     fn cut(&self, first: u64, common: u32, blocks: Range<usize>, ranges: &mut Vec<KeyRange>) {
         if blocks.len() > self.most && common < self.longest {
             let middle = first | 1 << (63 - common);
-            // This block reaches the upper half, and may begin in the lower one.
+            // This block ends in the upper half and may begin in the lower one.
             let at = self.index.find(middle);
             self.cut(first, common + 1, blocks.start..(at + 1).min(blocks.end), ranges);
             self.cut(middle, common + 1, at.max(blocks.start)..blocks.end, ranges);
             return;
         }
-        // Where keys that share all bits fill many blocks, these make several ranges: more threads can take part.
+        // Many blocks of keys that share all bits make several ranges, for several threads.
         let runs = blocks.clone().step_by(self.most).map(|start| start..(start + self.most).min(blocks.end));
         ranges.extend(runs.map(|blocks| {
             let keys = blocks.len() * self.keys_per_block;

@@ -1,29 +1,70 @@
-//! What one thread does with the ranges of a table.
+//! Merging ranges of a table, on one thread.
 
 use crate::bits::low_mask;
 use crate::codec::prefetch;
 use crate::error::Result;
 use crate::fingerprint::{Fingerprint, leading_ones};
 use crate::plan::TableForm;
+use crate::query::batch::answer_budget::AnswerBudget;
 use crate::query::batch::flips::Flips;
-use crate::query::batch::job::{Job, Pair};
 use crate::query::batch::marks::{Marks, WORD_BITS};
+use crate::query::batch::queries::SortedQueries;
 use crate::query::batch::ranges::KeyRange;
-use crate::query::probe::asked::Asked;
-use crate::query::probe::found::Found;
-use crate::query::probe::visit::{NamedRow, ones, visit_rows};
+use crate::query::probe::compare::{Found, NamedRow, ones, visit_rows};
 use crate::query_stats::QueryStats;
-use crate::segment::Scratch;
+use crate::segment::{Scratch, Segment, Table};
 use std::ops::ControlFlow;
+
+/// A stored fingerprint near a query.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Pair<F> {
+    /// The query's number.
+    pub(crate) query: u32,
+    pub(crate) found: Found<F>,
+}
+
+/// A table and the radius within which it sees the keys near a query.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Sight<'a> {
+    pub(crate) table: &'a Table,
+    pub(crate) radius: u32,
+}
+
+impl Sight<'_> {
+    /// Whether the table sees a fingerprint that differs from the query in these bits.
+    #[inline]
+    pub(crate) fn sees<F: Fingerprint>(&self, difference: F) -> bool {
+        self.near(self.table.layout().permutation.head(difference))
+    }
+
+    /// As [`Sight::sees`], given the 64 leading bits of the permuted difference.
+    #[inline]
+    pub(crate) fn near(&self, head: u64) -> bool {
+        (head & leading_ones(self.table.leading())).count_ones() <= self.radius
+    }
+}
+
+/// The merge of the queries with one table.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Job<'a, F> {
+    pub(crate) segment: &'a Segment,
+    pub(crate) queries: &'a [F],
+    pub(crate) k: u32,
+    pub(crate) own: Sight<'a>,
+    /// The tables before this one.
+    pub(crate) earlier: &'a [Sight<'a>],
+    pub(crate) sorted: &'a SortedQueries,
+    pub(crate) budget: &'a AnswerBudget,
+}
 
 /// A decoded key whose prefix some query asks for.
 #[derive(Clone, Copy, Debug)]
 struct Candidate {
-    /// Its prefix's place in the range.
+    /// The place of its prefix in the range.
     place: u32,
-    /// The key with zeros behind, or its 64 leading bits.
+    /// The key followed by zeros, or its 64 leading bits.
     head: u64,
-    /// The number of its row, or its rank in the first table; of others nothing.
+    /// The number of its row, or its rank in the primary table; without meaning in other tables.
     row: u64,
 }
 
@@ -32,14 +73,14 @@ struct Candidate {
 struct Meeting {
     word: u32,
     places: u64,
-    /// Where it stands among the sorted ones.
+    /// Its position among the sorted queries.
     at: usize,
 }
 
-/// Pairs, or named rows, after which it is time to look how many they are.
+/// Pairs or named rows that are gathered between two checks.
 const MANY: usize = 1 << 13;
 
-/// Goes through ranges of a table and keeps what it finds.
+/// Merges ranges of a table and keeps the pairs.
 #[derive(Debug)]
 pub(crate) struct Worker<'a, F> {
     job: Job<'a, F>,
@@ -54,8 +95,8 @@ pub(crate) struct Worker<'a, F> {
     scratch: Scratch,
     pub(crate) work: QueryStats,
     pub(crate) pairs: Vec<Pair<F>>,
-    /// Number of pairs for which room was taken.
-    roomed: usize,
+    /// Number of pairs that the budget has counted.
+    counted: usize,
 }
 
 impl<'a, F: Fingerprint> Worker<'a, F> {
@@ -71,16 +112,16 @@ impl<'a, F: Fingerprint> Worker<'a, F> {
             scratch: Scratch::default(),
             work: QueryStats::default(),
             pairs: Vec::new(),
-            roomed: 0,
+            counted: 0,
         }
     }
 
-    /// Finds what is near queries in a range.
+    /// Finds the pairs of a range.
     ///
     /// # Errors
     /// `Damaged` or `Io` from reading blocks.
     pub(crate) fn merge(&mut self, range: &KeyRange) -> Result<()> {
-        if self.job.room.is_full() {
+        if self.job.budget.is_full() {
             return Ok(());
         }
         let bits = range.prefix - range.common;
@@ -99,13 +140,13 @@ impl<'a, F: Fingerprint> Worker<'a, F> {
         self.compare(range)
     }
 
-    /// Decodes the range's blocks and keeps the keys whose prefix is marked.
+    /// Decodes the blocks of the range and keeps the keys with a marked prefix.
     fn decode(&mut self, range: &KeyRange, probes: u64) -> Result<()> {
-        /// With fewer probes a block it is worth looking whether there is any before it is decoded.
+        /// With fewer probes a block, a check for marks comes before decoding.
         const FEW: u64 = 6;
         let table = self.job.own.table;
         let (index, form) = (table.index(), table.form());
-        // Stored keys are shorter than 64 bits by so many.
+        // Stored keys are shorter than 64 bits by this.
         let shift = if form == TableForm::Rows { 0 } else { form.shift() };
         let down = 64 - range.prefix - shift;
         let mask = low_mask(range.prefix - range.common);
@@ -152,48 +193,48 @@ impl<'a, F: Fingerprint> Worker<'a, F> {
 
     /// Compares the candidates with the queries that ask for their prefixes.
     fn compare(&mut self, range: &KeyRange) -> Result<()> {
-        let Job { sorted, queries, room, .. } = self.job;
+        let Job { sorted, queries, budget, .. } = self.job;
         self.met.clear(range.prefix - range.common);
         self.candidates.iter().for_each(|one| self.met.set(one.place >> WORD_BITS, 1 << (one.place % 64)));
         let (met, meetings) = (&self.met, &mut self.meetings);
         meetings.clear();
         self.flips.each(range, sorted, |word, places, at| {
             let places = places & met.word(word.into());
-            if places != 0 && room.allows((meetings.len() * size_of::<Meeting>()) as u64) {
+            if places != 0 && budget.allows((meetings.len() * size_of::<Meeting>()) as u64) {
                 meetings.push(Meeting { word, places, at });
             }
         });
-        if !room.allows((meetings.len() * size_of::<Meeting>()) as u64) {
-            room.take(u64::MAX / 2);
+        if !budget.allows((meetings.len() * size_of::<Meeting>()) as u64) {
+            budget.take(u64::MAX / 2);
             return Ok(());
         }
-        // Taken, not borrowed: the queries are all on the way before the first is compared.
         let meetings = std::mem::take(&mut self.meetings);
+        // All queries are prefetched before the first is compared.
         meetings.iter().for_each(|meeting| prefetch(queries, sorted.number(meeting.at) as usize));
         for &meeting in &meetings {
             self.meet(meeting);
             if self.rows.len() >= MANY {
                 self.compare_rows()?;
             }
-            if self.pairs.len() - self.roomed >= MANY && !self.take_room() {
+            if self.pairs.len() - self.counted >= MANY && !self.count_pairs() {
                 break;
             }
         }
         self.meetings = meetings;
         self.compare_rows()?;
-        self.take_room();
+        self.count_pairs();
         Ok(())
     }
 
-    /// Takes room for what was found since; whether there is enough.
-    fn take_room(&mut self) -> bool {
+    /// Takes the bytes of the new pairs from the budget; whether it sufficed.
+    fn count_pairs(&mut self) -> bool {
         // Lists grow by doubling.
-        let bytes = 2 * (self.pairs.len() - self.roomed) * size_of::<Pair<F>>();
-        self.roomed = self.pairs.len();
-        self.job.room.take(bytes as u64)
+        let bytes = 2 * (self.pairs.len() - self.counted) * size_of::<Pair<F>>();
+        self.counted = self.pairs.len();
+        self.job.budget.take(bytes as u64)
     }
 
-    /// Compares the candidates at some places with a query that asks for them.
+    /// Compares a query with the candidates at the places that it asks for.
     fn meet(&mut self, Meeting { word, places, at }: Meeting) {
         let Job { own, k, queries, earlier, sorted, .. } = self.job;
         let number = sorted.number(at);
@@ -225,14 +266,13 @@ impl<'a, F: Fingerprint> Worker<'a, F> {
         }
     }
 
-    /// Compares the rows that were named.
+    /// Compares the named rows with their queries.
     fn compare_rows(&mut self) -> Result<()> {
         if self.rows.is_empty() {
             return Ok(());
         }
         let Job { segment, queries, k, earlier, .. } = self.job;
         let pairs = &mut self.pairs;
-        let asked = Asked { segment, queries, k };
         let visit = |number: usize, found: Found<F>| {
             let Some(&query) = queries.get(number) else { return ControlFlow::Continue(()) };
             let difference = F::from_words(|word| query.word(word) ^ found.fingerprint.word(word));
@@ -241,7 +281,7 @@ impl<'a, F: Fingerprint> Worker<'a, F> {
             }
             ControlFlow::<()>::Continue(())
         };
-        let _ = visit_rows(asked, &self.rows, &mut self.scratch, &mut self.work, visit)?;
+        let _ = visit_rows(segment, (queries, k), &self.rows, &mut self.scratch, &mut self.work, visit)?;
         self.rows.clear();
         Ok(())
     }

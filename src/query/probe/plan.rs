@@ -1,16 +1,15 @@
-//! How one segment is searched at one distance.
+//! The plan for searching one segment at one distance.
 
 use crate::plan::masks::masks;
 use crate::plan::merging;
 use crate::plan::probing::{self, Probing, Shape};
 use crate::segment::{Filter, Segment, Table};
 
-/// Which tables of a segment are probed, and how.
+/// How a segment is searched.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum SegmentPlan {
-    /// Probe these tables.
     Probe(Vec<TableProbe>),
-    /// Read the first table whole.
+    /// Read the whole primary table.
     Scan,
 }
 
@@ -19,18 +18,17 @@ pub(crate) enum SegmentPlan {
 pub(crate) struct TableProbe {
     /// Number of the table.
     pub(crate) table: usize,
-    /// Number of leading key bits that are looked up.
+    /// Length of the prefixes in bits.
     pub(crate) prefix: u32,
-    /// The most flips of a prefix.
+    /// Maximum number of flipped bits.
     pub(crate) radius: u32,
-    /// The masks by which a prefix may differ.
+    /// All masks of up to so many bits.
     pub(crate) masks: Vec<u64>,
-    /// Whether the table's filter is asked first; its prefixes have the same length then.
+    /// Whether the table's filter, whose prefixes have the same length, is asked first.
     pub(crate) filtered: bool,
 }
 
 impl TableProbe {
-    /// The filter that is to be asked, if one is.
     #[inline]
     pub(crate) fn filter<'t>(&self, table: &'t Table) -> Option<&'t Filter> {
         if self.filtered { table.filter() } else { None }
@@ -38,10 +36,13 @@ impl TableProbe {
 }
 
 impl SegmentPlan {
-    /// The fastest plan that is complete at distance `k`, with the filters that are there now.
+    /// The fastest plan that is complete at distance `k`, with the present filters.
     pub(crate) fn new(segment: &Segment, k: u32) -> Self {
-        let Some(choices) = Choices::of(segment, k).probed() else { return Self::Scan };
-        // Only now: where a scan is cheaper there may be more masks than memory.
+        let Choices { tables, scan } = Choices::of(segment, k);
+        if tables.iter().map(|choice| choice.probing.nanos).sum::<f64>() >= scan {
+            return Self::Scan;
+        }
+        // Not before the check: where a scan is cheaper, the masks may exceed the memory.
         let probe = |choice: Choice| TableProbe {
             table: choice.table,
             prefix: choice.probing.prefix,
@@ -49,12 +50,12 @@ impl SegmentPlan {
             masks: masks(choice.probing.prefix, choice.radius),
             filtered: choice.probing.filtered,
         };
-        Self::Probe(choices.into_iter().map(probe).collect())
+        Self::Probe(tables.into_iter().map(probe).collect())
     }
 }
 
-/// Whether a batch of so many queries is answered faster by merging it with the segment's tables than one by one, with
-/// the filters that are there now.
+/// Whether merging a batch of so many queries with the segment's tables is faster than probing, with the present
+/// filters.
 #[expect(clippy::cast_precision_loss, reason = "estimates")]
 pub(crate) fn merging_pays(segment: &Segment, k: u32, queries: usize) -> bool {
     let Choices { tables, scan } = Choices::of(segment, k);
@@ -68,14 +69,13 @@ pub(crate) fn merging_pays(segment: &Segment, k: u32, queries: usize) -> bool {
     merged.sum::<f64>() < queries * probed.min(scan)
 }
 
-/// How each table of a segment is best probed, and what that costs.
+/// The best way to probe each table of a segment, and its cost.
 struct Choices {
     tables: Vec<Choice>,
-    /// Time to read the first table whole instead, in nanoseconds.
+    /// Time to read the whole primary table instead, in nanoseconds.
     scan: f64,
 }
 
-/// How a table is best probed.
 struct Choice {
     table: usize,
     radius: u32,
@@ -108,11 +108,5 @@ impl Choices {
             .map(Table::index)
             .map_or(0.0, |index| probing::scan_nanos(width, index.len() as f64, index.fingerprints() as f64));
         Self { tables, scan }
-    }
-
-    /// Those of all tables, unless a scan is cheaper.
-    fn probed(self) -> Option<Vec<Choice>> {
-        let nanos: f64 = self.tables.iter().map(|choice| choice.probing.nanos).sum();
-        (nanos < self.scan).then_some(self.tables)
     }
 }

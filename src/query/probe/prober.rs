@@ -1,56 +1,49 @@
 //! Probing the tables of a segment, in stages.
 //!
-//! What a query costs is waiting for memory: every prefix it asks for lies somewhere else. So nothing is fetched one
-//! after another. All prefixes are computed and the filter's words asked for; those that the filter lets pass are
-//! looked up in the block index, each step for all of them before the next one is taken; their blocks are asked for, of
-//! the memory and, where they have not been read before, of the disk; and only then the first block is decoded. Rows
-//! that narrow keys name are fetched last, again many at a time. Several queries may go together.
+//! The time of a query is waiting for memory: every prefix leads to another place. So each stage is done for all
+//! prefixes before the next one: compute the prefixes and prefetch the words of the filter; look those that pass up in
+//! the block index; prefetch their blocks, and ask the disk for those that were not read before; decode the blocks.
+//! Rows that narrow keys name come last, again many at a time.
 
 use crate::error::Result;
 use crate::fingerprint::{Fingerprint, leading_ones};
 use crate::plan::TableForm;
-use crate::query::probe::asked::Asked;
-use crate::query::probe::found::Found;
+use crate::query::probe::compare::{Found, NamedRow, name_rows, visit_fingerprints, visit_rows};
 use crate::query::probe::plan::TableProbe;
-use crate::query::probe::visit::{NamedRow, Near, visit_block, visit_rows};
 use crate::query_stats::QueryStats;
-use crate::segment::{FilterPrefix, Scratch, Table};
+use crate::segment::{FilterPrefix, Scratch, Segment, Table};
 use std::ops::ControlFlow;
 
-/// Most prefixes that are on the way together: what they bring near fits the second-level cache.
+/// Maximum number of prefixes in one stage: the memory that they prefetch fits the second-level cache.
 const TOGETHER: usize = 512 + 32;
 
-/// The prefixes of one query and table that a filter was asked for.
+/// The prefixes of one table that its filter was asked for.
 #[derive(Clone, Copy, Debug)]
 struct ProbeRun {
-    /// Number of the query.
-    query: u32,
     /// Number of the table's entry in the plan.
     step: u32,
-    /// How many.
+    /// Number of prefixes.
     length: usize,
 }
 
-/// A prefix to be looked for in the block index.
+/// A prefix to look up in the block index.
 #[derive(Clone, Copy, Debug)]
 struct ProbePlace {
-    query: u32,
     step: u32,
-    /// The least key that has the prefix.
+    /// The least key with the prefix.
     first: u64,
-    /// Where the index has it.
+    /// Its slot in the index.
     slot: usize,
 }
 
-/// A block to be decoded for a query.
+/// A block to decode.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Visit {
-    query: u32,
     step: u32,
     block: usize,
 }
 
-/// The buffers of the stages, used again from query to query.
+/// The buffers of the stages, reused from query to query.
 #[derive(Debug, Default)]
 pub(crate) struct Prober {
     /// Prefixes that filters were asked for, run by run.
@@ -58,65 +51,63 @@ pub(crate) struct Prober {
     runs: Vec<ProbeRun>,
     places: Vec<ProbePlace>,
     visits: Vec<Visit>,
-    /// Rows that narrow keys name.
     rows: Vec<NamedRow>,
     pub(crate) scratch: Scratch,
 }
 
 impl Prober {
-    /// Calls `visit` with the number of a query and each fingerprint within the distance, once or more for each table
-    /// that sees it, until it breaks. Of every table's masks only those in `part` are tried.
+    /// Calls `visit` with each fingerprint within distance `k`, once or more for each table that sees it, until it
+    /// breaks. Tries only the masks in `part`.
     ///
     /// # Errors
     /// `Damaged` or `Io` from reading blocks.
     pub(crate) fn probe<F: Fingerprint, B>(
         &mut self,
-        asked: Asked<'_, F>,
+        segment: &Segment,
+        (query, k): (F, u32),
         plan: &[TableProbe],
         part: ProbePart,
         work: &mut QueryStats,
-        visit: &mut impl FnMut(usize, Found<F>) -> ControlFlow<B>,
+        visit: &mut impl FnMut(Found<F>) -> ControlFlow<B>,
     ) -> Result<ControlFlow<B>> {
-        for (query, &fingerprint) in (0u32..).zip(asked.queries) {
-            for (step, probe) in (0u32..).zip(plan) {
-                let Some(table) = asked.segment.tables().get(probe.table) else { continue };
-                let key = table.layout().permutation.head(fingerprint) & leading_ones(probe.prefix);
-                for masks in part.of(&probe.masks).chunks(TOGETHER) {
-                    if self.prefixes.len() + self.places.len() + masks.len() > TOGETHER {
-                        let found = self.finish(asked, plan, work, visit)?;
-                        if found.is_break() {
-                            return Ok(found);
-                        }
+        for (step, probe) in (0u32..).zip(plan) {
+            let Some(table) = segment.tables().get(probe.table) else { continue };
+            let key = table.layout().permutation.head(query) & leading_ones(probe.prefix);
+            for masks in part.of(&probe.masks).chunks(TOGETHER) {
+                if self.prefixes.len() + self.places.len() + masks.len() > TOGETHER {
+                    let found = self.finish(segment, (query, k), plan, work, visit)?;
+                    if found.is_break() {
+                        return Ok(found);
                     }
-                    work.probes += masks.len() as u64;
-                    if let Some(filter) = probe.filter(table) {
-                        self.prefixes.extend(filter.ask(masks.iter().map(|mask| key ^ mask)));
-                        self.runs.push(ProbeRun { query, step, length: masks.len() });
-                    } else {
-                        let place =
-                            |mask| ProbePlace { query, step, first: key ^ mask, slot: table.index().slot(key ^ mask) };
-                        self.places.extend(masks.iter().map(place));
-                    }
+                }
+                work.probes += masks.len() as u64;
+                if let Some(filter) = probe.filter(table) {
+                    self.prefixes.extend(filter.ask(masks.iter().map(|mask| key ^ mask)));
+                    self.runs.push(ProbeRun { step, length: masks.len() });
+                } else {
+                    let place = |mask| ProbePlace { step, first: key ^ mask, slot: table.index().slot(key ^ mask) };
+                    self.places.extend(masks.iter().map(place));
                 }
             }
         }
-        self.finish(asked, plan, work, visit)
+        self.finish(segment, (query, k), plan, work, visit)
     }
 
-    /// Takes the prefixes that were gathered through all further stages.
+    /// Takes the gathered prefixes through all further stages.
     fn finish<F: Fingerprint, B>(
         &mut self,
-        asked: Asked<'_, F>,
+        segment: &Segment,
+        (query, k): (F, u32),
         plan: &[TableProbe],
         work: &mut QueryStats,
-        visit: &mut impl FnMut(usize, Found<F>) -> ControlFlow<B>,
+        visit: &mut impl FnMut(Found<F>) -> ControlFlow<B>,
     ) -> Result<ControlFlow<B>> {
         let of = |step: u32| {
             let probe = plan.get(step as usize)?;
-            Some((probe, asked.segment.tables().get(probe.table)?))
+            Some((probe, segment.tables().get(probe.table)?))
         };
         let mut prefixes = &self.prefixes[..];
-        for &ProbeRun { query, step, length } in &self.runs {
+        for &ProbeRun { step, length } in &self.runs {
             let (run, rest) = prefixes.split_at(length.min(prefixes.len()));
             prefixes = rest;
             let Some((table, filter)) = of(step).and_then(|(probe, table)| Some((table, probe.filter(table)?))) else {
@@ -124,7 +115,7 @@ impl Prober {
             };
             self.places.extend(filter.pass(run).map(|prefix| {
                 let slot = table.index().slot(prefix.first);
-                ProbePlace { query, step, first: prefix.first, slot }
+                ProbePlace { step, first: prefix.first, slot }
             }));
         }
         self.prefixes.clear();
@@ -144,19 +135,21 @@ impl Prober {
         let mut visits = std::mem::take(&mut self.visits);
         let mut rows = std::mem::take(&mut self.rows);
         let mut result = ControlFlow::Continue(());
-        for Visit { query, step, block } in visits.drain(..) {
-            let Some(((probe, table), &fingerprint)) = of(step).zip(asked.queries.get(query as usize)) else {
+        for Visit { step, block } in visits.drain(..) {
+            let Some((probe, table)) = of(step) else { continue };
+            if let TableForm::Narrow { lead, row } = table.form() {
+                work.blocks += 1;
+                name_rows(table, (lead, row), block, (query, probe.radius), &mut self.scratch, &mut rows)?;
                 continue;
-            };
-            let near = Near { query: fingerprint, number: query, k: asked.k, radius: probe.radius };
-            result = visit_block(table, block, near, &mut self.scratch, work, &mut rows, visit)?;
+            }
+            result = visit_fingerprints(table, block, query, k, &mut self.scratch, work, visit)?;
             if result.is_break() {
                 break;
             }
         }
         self.visits = visits;
         if result.is_continue() && !rows.is_empty() {
-            result = visit_rows(asked, &rows, &mut self.scratch, work, visit)?;
+            result = visit_rows(segment, (&[query], k), &rows, &mut self.scratch, work, |_, found| visit(found))?;
         }
         rows.clear();
         self.rows = rows;
@@ -164,14 +157,12 @@ impl Prober {
     }
 }
 
-/// Which of the masks of a plan are tried.
+/// A part of the masks of a plan.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum ProbePart {
-    /// All.
     All,
-    /// The one without flips: where a near key most likely is.
+    /// The mask without flips, which most likely leads to a near key.
     Home,
-    /// All others.
     Others,
 }
 
@@ -186,7 +177,7 @@ impl ProbePart {
     }
 }
 
-/// Appends the blocks that may hold keys with the prefix, and asks for their bytes.
+/// Appends the blocks that may hold keys with the prefix, and prefetches their bytes.
 fn blocks_of(table: &Table, place: &ProbePlace, prefix: u32, visits: &mut Vec<Visit>) {
     /// Flips of the prefix's last bits lead to the same few blocks again and again.
     const RECENT: usize = 8;
@@ -195,13 +186,13 @@ fn blocks_of(table: &Table, place: &ProbePlace, prefix: u32, visits: &mut Vec<Vi
     let mut block = index.find_in(place.slot, place.first);
     // The range ends in the first block that reaches its last key.
     while let Some(block_key) = index.key(block) {
-        let visit = Visit { query: place.query, step: place.step, block };
+        let visit = Visit { step: place.step, block };
         if !visits.iter().rev().take(RECENT).any(|recent| *recent == visit) {
             table.will_read(block);
             table.prefetch_block(block);
             visits.push(visit);
         }
-        // Of rows, the next block may begin with the same 64 bits.
+        // The next block of rows may begin with the same 64 bits.
         if block_key > last || (block_key == last && table.form() != TableForm::Rows) {
             break;
         }
@@ -209,8 +200,8 @@ fn blocks_of(table: &Table, place: &ProbePlace, prefix: u32, visits: &mut Vec<Vi
     }
 }
 
-/// Drops visits that occur again among those that are on the way together. Of few, the check for recent ones has found
-/// nearly all; of many, as wide radii make them, this finds the rest.
+/// Drops repeated visits. [`blocks_of`] has found nearly all of them among few visits, but not among the many of wide
+/// radii.
 fn once(visits: &mut Vec<Visit>) {
     const MANY: usize = 64;
     if visits.len() > MANY {
@@ -226,7 +217,7 @@ mod tests {
     #[test]
     fn of_many_visits_none_is_made_twice() {
         let all = |count: usize| -> Vec<Visit> {
-            (0..3 * count).map(|number| Visit { query: 0, step: 0, block: number * 7 % count }).collect()
+            (0..3 * count).map(|number| Visit { step: 0, block: number * 7 % count }).collect()
         };
         let mut visits = all(50);
         once(&mut visits);

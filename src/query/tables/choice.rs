@@ -1,46 +1,41 @@
-//! Which design is the cheapest for some queries, and which prefix in each of its tables.
+//! The cheapest design for some queries, and the cheapest prefix in each of its tables.
 //!
-//! Every fingerprint that streams by costs, in each table, a step for every prefix within the radius, more for a prefix
-//! that passes the filter, and a comparison for every query that has it. How many have it depends on how alike the
-//! queries are: measured on a sample, for the designs that would be best if they were spread evenly.
+//! In each table, a fingerprint costs a step for every prefix within the radius, more for a prefix that passes the
+//! filter, and a comparison for every query with that prefix. The number of those depends on the likeness of the
+//! queries. It is measured on a sample, for the designs that would be best for evenly spread queries.
 
 use crate::fingerprint::Fingerprint;
-use crate::plan::{Design, Permutation};
+use crate::plan::probing::masks;
+use crate::plan::{Design, Permutation, Timings};
 use crate::query::tables::table::{Shape, Size};
 use rayon::prelude::*;
 use std::fmt;
 
-/// Nanoseconds to make a prefix and ask the filter for it, or look for its bucket at once.
-const PROBE: f64 = 3.0;
-/// To find a bucket and fetch it.
-const PLACE: f64 = 12.0;
-/// To compare one query, for each of its words.
-const WORD: f64 = 0.8;
-/// Most prefixes of a fingerprint in one table.
+/// Maximum number of prefixes of a fingerprint in one table.
 const MOST_FLIPS: f64 = 65_536.0;
-/// Longest prefix: 2^26 queries with a filter want no more.
+/// Longest prefix: enough for 2^26 queries with a filter.
 const LONGEST: u32 = 48;
 /// Queries whose likeness is measured.
 const SAMPLE: usize = 8192;
-/// Designs that it is measured for.
+/// Designs for which it is measured.
 const MEASURED: usize = 6;
 
-/// A design and the prefixes of the tables that are looked up.
+/// A design and the prefixes of its tables.
 #[derive(Clone, Debug)]
 pub(crate) struct Choice<F> {
     design: Design,
     pub(crate) shapes: Vec<Shape<F>>,
 }
 
-/// What is known of the queries.
+/// The queries to choose for.
 #[derive(Clone, Copy, Debug)]
 struct Known<'a, F> {
     queries: usize,
-    /// Some of them, in order; none: they are taken to be spread evenly.
+    /// Some of them, in order; none if they count as evenly spread.
     sample: &'a [F],
 }
 
-/// A choice with what it costs.
+/// A choice with its cost.
 struct Priced<F> {
     choice: Choice<F>,
     nanos: f64,
@@ -54,40 +49,34 @@ impl<F: Fingerprint> Choice<F> {
         Self { design: Design::Tables { parts: 1 }, shapes }
     }
 
-    /// This design, with the prefixes that are the cheapest in it.
+    /// A design with its cheapest prefixes.
     #[cfg(test)]
     pub(crate) fn of(design: Design, distinct: &[F], distance: u32) -> Self {
         let known = Known { queries: distinct.len(), sample: &[] };
         known.price(design, distance).map(|priced| priced.choice).unwrap()
     }
 
-    /// The cheapest one for these distinct queries that takes no more memory.
+    /// The cheapest choice for these distinct queries within `bytes` of memory.
     pub(crate) fn cheapest(distinct: &[F], distance: u32, bytes: u64) -> Self {
-        let even = Known::<F> { queries: distinct.len(), sample: &[] };
-        let mut designs: Vec<(Design, f64)> = candidates(F::WIDTH)
-            .into_par_iter()
-            .filter_map(|design| Some((design, even.price(design, distance)?)))
-            .filter(|(_, priced)| priced.bytes <= bytes)
-            .map(|(design, priced)| (design, priced.nanos))
-            .collect();
-        designs.sort_by(|a, b| a.1.total_cmp(&b.1));
+        let price = |sample: &[F], designs: Vec<Design>| {
+            let known = Known { queries: distinct.len(), sample };
+            let priced = designs.into_par_iter().filter_map(|design| known.price(design, distance));
+            let mut priced: Vec<Priced<F>> = priced.filter(|priced| priced.bytes <= bytes).collect();
+            priced.sort_by(|a, b| a.nanos.total_cmp(&b.nanos));
+            priced
+        };
+        let even = price(&[], candidates(F::WIDTH));
         let step = distinct.len().div_ceil(SAMPLE).max(1);
         let sample: Vec<F> = distinct.iter().step_by(step).copied().collect();
-        let known = Known { queries: distinct.len(), sample: &sample };
-        let measured: Vec<Priced<F>> = designs
-            .into_par_iter()
-            .take(MEASURED)
-            .filter_map(|(design, _)| known.price(design, distance))
-            .filter(|priced| priced.bytes <= bytes)
-            .collect();
-        let best = measured.into_iter().min_by(|a, b| a.nanos.total_cmp(&b.nanos));
+        let measured = price(&sample, even.iter().take(MEASURED).map(|priced| priced.choice.design).collect());
+        let best = measured.into_iter().next();
         let all = compare_nanos::<F>(distinct.len());
         best.filter(|best| best.nanos < all).map_or_else(|| Self::comparing_all(distance), |best| best.choice)
     }
 }
 
 impl<F: Fingerprint> Known<'_, F> {
-    /// The cheapest way to use a design, if it fits the width.
+    /// The cheapest prefixes of a design, if it fits the width.
     fn price(&self, design: Design, distance: u32) -> Option<Priced<F>> {
         let layouts = design.tables(F::WIDTH).ok()?;
         let mut priced = Priced { choice: Choice { design, shapes: Vec::new() }, nanos: 0.0, bytes: 0 };
@@ -105,9 +94,9 @@ impl<F: Fingerprint> Known<'_, F> {
         Some(priced)
     }
 
-    /// Time of one fingerprint in one table; `alike` = the share of queries that have the same prefix.
+    /// Nanoseconds of one fingerprint in one table; `alike` = the share of queries with the same prefix.
     fn nanos(&self, prefix: u32, radius: u32, alike: f64) -> Option<f64> {
-        let flips = flips(prefix, radius);
+        let flips = masks(prefix, radius);
         if flips > MOST_FLIPS {
             return None;
         }
@@ -118,14 +107,15 @@ impl<F: Fingerprint> Known<'_, F> {
             let false_ones = queries / 2f64.powi(i32::try_from(bits).unwrap_or(64));
             (exist + false_ones).min(1.0)
         });
-        // Prefixes that share a bucket are compared as well.
+        // Prefixes that share the bucket are compared as well.
         let others = passing * queries / 2f64.powi(i32::try_from(size.buckets).unwrap_or(31));
         let others = if prefix == 0 { 0.0 } else { others };
-        Some(flips * (PROBE + passing * PLACE + compare_nanos::<F>(1) * (queries * alike + others)))
+        let Timings { filter, place, .. } = Timings::IN_USE;
+        Some(flips * (filter + passing * place + compare_nanos::<F>(1) * (queries * alike + others)))
     }
 
-    /// How likely a query has a fingerprint's prefix of each length, from 0 on: as likely as two queries have the same
-    /// one, and never less than if they were spread evenly.
+    /// The probability that a query has the prefix of a fingerprint, by prefix length: that of two queries having the
+    /// same prefix, and at least that of evenly spread queries.
     fn alike(&self, permutation: &Permutation) -> Vec<f64> {
         let mut heads: Vec<u64> = self.sample.iter().map(|&query| permutation.head(query)).collect();
         heads.sort_unstable();
@@ -140,28 +130,18 @@ impl<F: Fingerprint> Known<'_, F> {
     }
 }
 
-/// Time to compare a fingerprint with so many queries that lie together.
+/// Nanoseconds to compare a fingerprint with so many adjacent queries.
 fn compare_nanos<F: Fingerprint>(queries: usize) -> f64 {
-    WORD * number(F::WORDS) * number(queries)
+    Timings::IN_USE.row_word * number(F::WORDS) * number(queries)
 }
 
-/// Number of prefixes within the radius.
-fn flips(prefix: u32, radius: u32) -> f64 {
-    let (mut sum, mut choices) = (1.0, 1.0);
-    for flip in 0..radius.min(prefix) {
-        choices *= f64::from(prefix - flip) / f64::from(flip + 1);
-        sum += choices;
-    }
-    sum
-}
-
-/// The mask of the fingerprint's bits that become the `prefix` leading ones.
+/// The mask of the bits that the permutation moves to the `prefix` leading places.
 fn leading<F: Fingerprint>(permutation: &Permutation, prefix: u32) -> F {
     let bits = permutation.groups().iter().flat_map(|group| group.first..group.first + group.length);
     bits.take(prefix as usize).fold(F::default(), F::flipped)
 }
 
-/// The designs that are tried.
+/// The designs to try.
 fn candidates(width: u32) -> Vec<Design> {
     let tables = (1..=20).map(|parts| Design::Tables { parts });
     let choices = (2..=4).flat_map(|chosen| (chosen + 1..=14).map(move |parts| Design::Choose { chosen, parts }));

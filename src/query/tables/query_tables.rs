@@ -1,13 +1,4 @@
-//! The paper's batch (section 4.2): the queries become tables in memory, and fingerprints stream by.
-//!
-//! A fingerprint that streams by is looked up among the queries just as a query is among stored fingerprints: a
-//! [`Design`](crate::plan::Design) says by which bits, and within which radius of them. What differs is that the tables
-//! are small and hold nothing but queries, and that most fingerprints are near none of them. So a table is a hash table
-//! of its *prefixes*, behind a filter that most fingerprints do not pass ([`table`]); which design and which prefixes
-//! are the cheapest is chosen by the number of queries and by how alike they are ([`choice`]).
-//!
-//! A query may be seen in several tables and by several flips. It is reported by one of them: the first table within
-//! whose radius it lies, and there by the flip that makes the prefixes equal. So nothing has to be remembered.
+//! Tables of queries: building them, and finding the queries near fingerprints.
 
 use crate::error::{Error, Result};
 use crate::fingerprint::Fingerprint;
@@ -18,7 +9,7 @@ use crate::query_stats::QueryStats;
 use rayon::prelude::*;
 use std::fmt;
 
-/// Queries, laid out so that those near a fingerprint are found quickly: for many fingerprints that stream by once.
+/// Finds the queries near each of many fingerprints that stream by.
 ///
 /// ```
 /// use fpstore::{Options, QueryTables};
@@ -34,9 +25,9 @@ pub struct QueryTables<F: Fingerprint = u64> {
     distance: u32,
     choice: Choice<F>,
     tables: Vec<Table<F>>,
-    /// Numbers of the queries, those of equal ones together.
+    /// Numbers of the queries, grouped by equal queries.
     numbers: Vec<u32>,
-    /// Where the numbers of each distinct query begin; one more at the end.
+    /// The start of each group; one more at the end.
     firsts: Vec<u32>,
 }
 
@@ -49,8 +40,8 @@ impl<F: Fingerprint> QueryTables<F> {
         Self::within(queries, distance, u64::MAX, options)
     }
 
-    /// The same in so many bytes of memory, if that is enough for the smallest tables there are: one, through which
-    /// every fingerprint is compared with every query.
+    /// The same within so many bytes of memory, or with the smallest tables: a single one by which every fingerprint is
+    /// compared with every query.
     ///
     /// # Errors
     /// Those of [`QueryTables::new`].
@@ -59,7 +50,7 @@ impl<F: Fingerprint> QueryTables<F> {
         options.executor.run(|| Self::build(queries, distance, choose))
     }
 
-    /// The same without looking anything up: every fingerprint is compared with every query. To check the others.
+    /// Tables by which every fingerprint is compared with every query: the reference for the others.
     ///
     /// # Errors
     /// Those of [`QueryTables::new`].
@@ -89,16 +80,16 @@ impl<F: Fingerprint> QueryTables<F> {
     }
 
     /// Calls `visit` with the number and the distance of each query within the distance of `fingerprint`, once each, in
-    /// no particular order. Many fingerprints are faster together: [`QueryTables::near_all`].
+    /// no particular order. [`QueryTables::near_all`] is faster for many fingerprints.
     pub fn near(&self, fingerprint: F, mut visit: impl FnMut(u32, u32)) {
         self.near_all(&[fingerprint], |_, query, distance| visit(query, distance));
     }
 
-    /// Calls `visit` for each of the fingerprints and each query within the distance of it, once each, with the
-    /// place of the fingerprint, the number of the query and their distance; in an order that depends on nothing
-    /// else than fingerprints, queries and distance. Tells what it took.
+    /// Calls `visit` for each fingerprint and each query within its distance, once each, with the position of the
+    /// fingerprint, the number of the query and their distance. The order depends only on fingerprints, queries and
+    /// distance. Returns the work.
     ///
-    /// Thousands of fingerprints at once are the fastest.
+    /// Thousands of fingerprints at once are fastest.
     pub fn near_all(&self, fingerprints: &[F], mut visit: impl FnMut(usize, u32, u32)) -> QueryStats {
         let mut work = QueryStats::default();
         let mut buffers = Buffers::default();
@@ -142,7 +133,7 @@ impl<F: Fingerprint> QueryTables<F> {
     }
 }
 
-/// What was chosen: design and prefix lengths, such as `choose-2-of-5 (25 and 26 bits)`.
+/// The design and the prefix lengths, such as `choose-2-of-5, 25 to 26 bits`.
 impl<F: Fingerprint> fmt::Display for QueryTables<F> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.choice.fmt(f)

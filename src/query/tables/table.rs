@@ -1,37 +1,35 @@
-//! One table of queries: found by the bits of a prefix, behind a filter.
+//! One table of queries: a hash table of their prefixes, behind a filter.
 //!
-//! A prefix is a fingerprint's bits under a mask, and is never moved together: a hash of it says where its queries are.
-//! The filter is a bitmap of hashes with 32 to 64 bits a query. Its bit is the first step that a fingerprint takes in a
-//! table, and for nearly all of them the last one. As in [`crate::query::probe::prober`], each step is taken for many
-//! fingerprints before the next one, so that the memory is asked for everything at once.
+//! A prefix is the bits of a fingerprint under a mask; its hash numbers the bucket of its queries. The filter is a
+//! bitmap of hashes with 32 to 64 bits a query; nearly all fingerprints end there. As in
+//! [`crate::query::probe::prober`], each step is done for many fingerprints before the next one, with prefetches.
 
 use crate::codec::{CHUNK, near_rows, prefetch};
 use crate::fingerprint::Fingerprint;
-use crate::query::tables::bits::{difference, masked};
 use crate::query_stats::QueryStats;
 
-/// Most prefixes that are on the way together.
+/// Prefixes in one step.
 const TOGETHER: usize = 512;
 
-/// By which bits a table is looked up.
+/// The bits by which a table is looked up.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Shape<F> {
     /// The bits of the prefix.
     pub(crate) mask: F,
     /// Number of these bits.
     pub(crate) prefix: u32,
-    /// In how many of them a query may differ.
+    /// Number of them in which a query may differ.
     pub(crate) radius: u32,
 }
 
 impl<F: Fingerprint> Shape<F> {
-    /// Whether the table finds a query that differs in these bits from a fingerprint.
+    /// Whether the table sees a query that differs from a fingerprint in these bits.
     #[inline]
     pub(crate) fn sees(&self, difference: F) -> bool {
         masked(difference, self.mask).distance(F::default()) <= self.radius
     }
 
-    /// Every choice of at most `radius` bits of the prefix, first that of none.
+    /// Every choice of up to `radius` bits of the prefix; first no bits.
     fn flips(&self) -> Vec<F> {
         let bits: Vec<u32> = (0..F::WIDTH).filter(|&bit| self.mask.bits(bit, 1) == 1).collect();
         let mut flips = vec![(F::default(), 0)];
@@ -49,10 +47,10 @@ impl<F: Fingerprint> Shape<F> {
     }
 }
 
-/// How large the parts of a table are, by the number of queries and prefix bits.
+/// Sizes of the parts of a table.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Size {
-    /// Bits of a hash that number the filter's bits, where there is a filter.
+    /// Bits of a hash that number the bits of the filter, if there is one.
     pub(crate) filter: Option<u32>,
     /// Bits of a hash that number the buckets.
     pub(crate) buckets: u32,
@@ -61,13 +59,13 @@ pub(crate) struct Size {
 impl Size {
     pub(crate) fn of(queries: usize, prefix: u32) -> Self {
         let bits = queries.max(1).next_power_of_two().ilog2();
-        // Where every eighth prefix exists, a filter is in the way.
+        // A filter does not pay where every eighth prefix exists.
         let filter = (prefix > bits + 3).then_some((bits + 5).max(6));
-        // Two bits more, so that few prefixes share a bucket.
+        // Two spare bits, so that few prefixes share a bucket.
         Self { filter, buckets: bits.min(prefix + 2).min(31) }
     }
 
-    /// Bytes of a table of so many queries, each of so many bytes.
+    /// Bytes of a table of so many queries of `each` bytes.
     pub(crate) fn bytes(self, queries: usize, each: usize) -> u64 {
         let filter = self.filter.map_or(0, |bits| 1u64 << (bits - 3));
         filter + (4 << self.buckets) + (queries * (each + 4)) as u64
@@ -81,7 +79,7 @@ pub(crate) struct Table<F> {
     flips: Vec<F>,
     size: Size,
     filter: Vec<u64>,
-    /// Where each bucket begins; one more at the end.
+    /// The start of each bucket; one more at the end.
     starts: Vec<u32>,
     /// The queries, bucket after bucket, as little-endian bytes.
     rows: Vec<u8>,
@@ -89,7 +87,7 @@ pub(crate) struct Table<F> {
     queries: Vec<u32>,
 }
 
-/// A prefix that is looked for.
+/// A prefix to look up.
 #[derive(Clone, Copy, Debug)]
 struct Probe {
     hash: u64,
@@ -97,7 +95,7 @@ struct Probe {
     flip: u32,
 }
 
-/// A bucket that may hold it.
+/// A bucket that may hold the prefix.
 #[derive(Clone, Copy, Debug)]
 struct Range {
     start: u32,
@@ -106,7 +104,7 @@ struct Range {
     flip: u32,
 }
 
-/// What is on the way, used again from chunk to chunk.
+/// Buffers of the steps, reused from chunk to chunk.
 #[derive(Debug, Default)]
 pub(crate) struct Buffers {
     probes: Vec<Probe>,
@@ -132,7 +130,7 @@ impl<F: Fingerprint> Table<F> {
             let bucket = table.bucket(hash);
             table.starts.get_mut(bucket).into_iter().for_each(|count| *count += 1);
         }
-        // Ends of the buckets, which become their starts as they are filled from behind.
+        // The ends of the buckets, which become their starts as the buckets are filled from the end.
         let mut end = 0;
         for count in &mut table.starts {
             end += *count;
@@ -154,8 +152,8 @@ impl<F: Fingerprint> Table<F> {
         self.size.bytes(self.queries.len(), F::BYTES) + (self.flips.len() * F::BYTES) as u64
     }
 
-    /// Calls `visit` with the place of a fingerprint, the bits in which a query differs from it, and the query's
-    /// number: once for every query within distance `k` that this table can see.
+    /// Calls `visit` with the position of a fingerprint, the bits in which a query differs from it, and the query's
+    /// number: once for every query within distance `k` that this table sees.
     pub(crate) fn near_all(
         &self,
         fingerprints: &[F],
@@ -167,7 +165,7 @@ impl<F: Fingerprint> Table<F> {
         if self.queries.is_empty() {
             return;
         }
-        // Of one fingerprint all flips, or some of them, or no flips of many fingerprints.
+        // All or some flips of one fingerprint, or those of several fingerprints.
         let many = (TOGETHER / self.flips.len()).max(1);
         for (chunk, first) in fingerprints.chunks(many).zip((0..).step_by(many)) {
             for (flips, first_flip) in self.flips.chunks(TOGETHER).zip((0..).step_by(TOGETHER)) {
@@ -186,7 +184,7 @@ impl<F: Fingerprint> Table<F> {
         }
     }
 
-    /// Finds the buckets of all flips of all fingerprints of a chunk.
+    /// Finds the buckets of all flips of the fingerprints of a chunk.
     fn look_up(&self, chunk: &[F], flips: &[F], first_flip: u32, buffers: &mut Buffers, work: &mut QueryStats) {
         let Buffers { probes, ranges } = buffers;
         probes.clear();
@@ -254,7 +252,19 @@ impl<F: Fingerprint> Table<F> {
     }
 }
 
-/// A hash whose leading bits depend on all bits of a prefix, wherever in the fingerprint they are.
+/// The bits that `mask` has.
+#[inline]
+fn masked<F: Fingerprint>(fingerprint: F, mask: F) -> F {
+    F::from_words(|number| fingerprint.word(number) & mask.word(number))
+}
+
+/// The bits in which two fingerprints differ.
+#[inline]
+fn difference<F: Fingerprint>(a: F, b: F) -> F {
+    F::from_words(|number| a.word(number) ^ b.word(number))
+}
+
+/// A hash whose leading bits depend on all bits of a prefix, at any place in the fingerprint.
 #[inline]
 fn hash<F: Fingerprint>(prefix: F) -> u64 {
     const FACTORS: [u64; 4] =
@@ -263,7 +273,7 @@ fn hash<F: Fingerprint>(prefix: F) -> u64 {
         let product = u128::from(prefix.word(number)) * u128::from(factor);
         hash.wrapping_add((product >> 64) as u64 ^ product as u64)
     });
-    // One more step, or prefixes in a row would come to places in a row.
+    // Without one more step, consecutive prefixes would get consecutive places.
     let mixed = (folded ^ folded >> 29).wrapping_mul(0xbf58_476d_1ce4_e5b9);
     (mixed ^ mixed >> 32).wrapping_mul(0x94d0_49bb_1331_11eb)
 }
@@ -274,23 +284,10 @@ mod tests {
     use std::collections::BTreeSet;
 
     #[test]
-    fn every_flip_of_the_prefix_once() {
-        for (mask, prefix, radius, count) in
-            [(0u64, 0, 3, 1), (0xf0f0, 8, 0, 1), (0xf0f0, 8, 1, 9), (0xf0f0, 8, 3, 1 + 8 + 28 + 56), (0x7, 3, 9, 8)]
-        {
-            let shape = Shape { mask, prefix, radius };
-            let flips = shape.flips();
-            assert_eq!((flips.len(), flips[0]), (count, 0));
-            assert!(flips.iter().all(|&flip| flip & !mask == 0 && shape.sees(flip)));
-            assert_eq!(flips.into_iter().collect::<BTreeSet<_>>().len(), count);
-        }
-    }
-
-    #[test]
-    fn prefixes_spread_over_the_buckets_wherever_they_are() {
+    fn prefixes_anywhere_spread_over_the_buckets() {
         for shift in [0, 1, 17, 32, 45, 50] {
             let buckets: BTreeSet<u64> = (0..1u64 << 14).map(|prefix| hash(prefix << shift) >> 50).collect();
-            // As many as chance would fill of 2^14.
+            // As many of 2^14 as a random function would fill.
             assert!(buckets.len() > 9_500, "{shift}: {}", buckets.len());
         }
     }

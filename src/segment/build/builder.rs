@@ -1,45 +1,41 @@
 //! Sorted records to a segment file.
 
-use crate::env::{Env, ReadFile};
+use crate::env::Env;
 use crate::error::{Error, ErrorKind, Result};
 use crate::executor::{RateLimiter, spawn_scoped};
 use crate::extsort::{Spool, Workspace};
 use crate::fingerprint::Fingerprint;
-use crate::format::manifest::SegmentEntry;
 use crate::format::parameters::Parameters;
 use crate::plan::TableLayout;
-use crate::segment::build::chunk::RecordChunk;
-use crate::segment::build::expected::Expected;
+use crate::segment::build::chunk::{Expected, RecordChunk};
 use crate::segment::build::id_section::IdSection;
-use crate::segment::build::primary::FirstTable;
+use crate::segment::build::primary::PrimaryTable;
 use crate::segment::build::secondary::SecondaryKeyBuffer;
 use crate::segment::name::segment_name;
 use crate::segment::table_writer::TableEncoder;
-use crate::segment::writer::{EncodedIds, SectionPart, SegmentWriter};
+use crate::segment::writer::{Built, EncodedIds, SectionPart, SegmentWriter};
 use rayon::prelude::*;
 use std::collections::BTreeMap;
 use std::fmt::Debug;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 
-/// The segment that is to be made.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Building<'a> {
     pub(crate) env: &'a Arc<dyn Env>,
     pub(crate) directory: &'a Path,
-    /// From which its name is made, if it is to have one; one without vanishes with the process.
+    /// Its number, which gives its name; a segment without a number is an unnamed file, which ends with the process.
     pub(crate) number: Option<u64>,
     pub(crate) parameters: &'a Parameters,
     pub(crate) workspace: &'a Workspace,
     pub(crate) expected: Expected,
-    /// What the keys of the tables behind the first are, where somebody has them in order.
+    /// The source of the secondary tables' keys, if they are sorted already.
     pub(crate) secondary: Option<&'a dyn SecondaryKeySource>,
     pub(crate) limiter: Option<&'a RateLimiter>,
 }
 
 impl<'a> Building<'a> {
-    /// A segment of which nothing is known before its records come.
     pub(crate) fn new(
         env: &'a Arc<dyn Env>,
         directory: &'a Path,
@@ -52,88 +48,52 @@ impl<'a> Building<'a> {
     }
 }
 
-/// The keys of tables behind the first of a segment that is made of 64-bit fingerprints. They are asked for when all records
-/// have come.
+/// Sorted keys of the secondary tables of a segment of 64-bit fingerprints. The builder reads them after all records.
 pub(crate) trait SecondaryKeySource: Debug + Sync {
     /// Runs of neighbouring keys from all over a table.
-    ///
-    /// # Errors
-    /// Those of reading them.
     fn sample(&self, table: usize) -> Result<Vec<u64>>;
 
     /// Calls `visit` with all keys of a table, ascending and distinct, in pieces.
-    ///
-    /// # Errors
-    /// Those of reading them, and of `visit`.
     fn keys(&self, table: usize, visit: &mut dyn FnMut(&[u64]) -> Result<()>) -> Result<()>;
 }
 
-/// A segment that was made.
-#[derive(Debug)]
-pub(crate) struct Built {
-    /// Its path; of one without a name, its directory.
-    pub(crate) path: PathBuf,
-    pub(crate) entry: SegmentEntry,
-    /// The file of one without a name.
-    pub(crate) unnamed: Option<Box<dyn ReadFile>>,
-}
-
-/// Parts of numbered sections on their way to the file.
+/// Sends parts of numbered sections to the writer thread.
 type Sender = SyncSender<(usize, SectionPart)>;
 
-/// What was written.
-#[derive(Clone, Copy, Debug, Default)]
-struct Counts {
-    records: u64,
-    fingerprints: u64,
-}
-
-/// Writes a segment of these records and makes it durable; nothing if there are none.
+/// Writes a segment of these records and makes it durable; `None` if there are no records.
 ///
-/// # Errors
-/// Those of the chunks; `Io` from writing. Nothing remains then, but for a file that nobody names where the last sync
-/// has failed: the next writer removes it.
+/// On an error no file remains, except after a failed last sync; the next writer of the store removes that file.
 pub(crate) fn write_segment<'b, F: Fingerprint>(
     building: Building<'_>,
     chunks: impl Iterator<Item = Result<RecordChunk<'b, F>>>,
 ) -> Result<Option<Built>> {
     let Building { env, directory, number, parameters, .. } = building;
     let layouts = parameters.design().tables(F::WIDTH)?;
-    // Where there are no records there is no file either.
+    // Without records there is no file.
     let name = number.map(segment_name);
     let create = || SegmentWriter::create(env, directory, name.as_deref(), parameters);
-    // Encoders wait until what they have is taken. What is not next to be written waits in memory or in a temporary
+    // Encoders wait until the writer has taken their part. Parts of later sections wait in memory or in a temporary
     // file.
     let (sender, receiver) = sync_channel(0);
     let (encoded, written) = std::thread::scope(|scope| {
-        let writing = spawn_scoped(scope, writer_name(), || write_in_order(create, building, receiver))?;
+        let name = format!("{} writer", std::thread::current().name().unwrap_or("fpstore"));
+        let writing = spawn_scoped(scope, name, || write_in_order(create, building, receiver))?;
         let encoded = encode(building, &layouts, chunks, sender);
         Ok((encoded, writing.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))))
     })?;
-    // An encoder stops if writing has; the writer has the error then.
+    // An encoder stops if the writer failed; the writer's error is the cause.
     let writer = written?;
-    let Counts { records, fingerprints } = encoded?;
-    let Some(writer) = writer else { return Ok(None) };
-    let finished = writer.finish(records, fingerprints)?;
-    let (file_length, footer_checksum) = (finished.length, finished.footer_checksum);
-    let number = number.unwrap_or(0);
-    let entry = SegmentEntry { number, file_length, records, fingerprints, footer_checksum };
-    Ok(Some(Built { path: finished.path, entry, unnamed: finished.unnamed }))
+    let (records, fingerprints) = encoded?;
+    writer.map(|writer| writer.finish(number.unwrap_or(0), records, fingerprints)).transpose()
 }
 
-/// The name of the thread that writes for this one.
-fn writer_name() -> String {
-    format!("{} writer", std::thread::current().name().unwrap_or("fpstore"))
-}
-
-/// What came of a section before its place in the file was reached.
 struct Waiting {
     pages: Spool,
-    /// The part that ends it.
     end: Option<SectionPart>,
 }
 
-/// Writes sections in the order of their numbers, however their parts come; nothing is made if none come.
+/// Writes sections in the order of their numbers, whatever the order of their parts; makes no file if there are no
+/// parts.
 fn write_in_order(
     create: impl Fn() -> Result<SegmentWriter>,
     building: Building<'_>,
@@ -170,13 +130,12 @@ fn write_in_order(
     Ok(created)
 }
 
-/// Sends a part to the writer.
 fn send(sender: &Sender, section: usize, part: SectionPart) -> Result<()> {
-    // The writer goes away only with an error of its own, which is the one that is reported.
+    // The writer stops early only with an error of its own, which the caller reports.
     sender.send((section, part)).map_err(|_| Error::new(ErrorKind::Io, "the segment is not written any more"))
 }
 
-/// Sends pages if there are enough of them, or in any case.
+/// Sends the pages if they have `least` bytes or more.
 fn send_pages(
     building: Building<'_>,
     sender: &Sender,
@@ -191,13 +150,13 @@ fn send_pages(
     send(sender, section, SectionPart::Pages(std::mem::take(pages)))
 }
 
-/// Makes all sections of the chunks.
+/// Encodes all sections; returns the numbers of records and of fingerprints.
 fn encode<'b, F: Fingerprint>(
     building: Building<'_>,
     layouts: &[TableLayout],
     chunks: impl Iterator<Item = Result<RecordChunk<'b, F>>>,
     sender: Sender,
-) -> Result<Counts> {
+) -> Result<(u64, u64)> {
     let Building { parameters, workspace, expected, .. } = building;
     let mut ids = IdSection::new(parameters.ids(), expected, workspace);
     let mut buffer = SecondaryKeyBuffer::<F>::new(workspace);
@@ -214,13 +173,17 @@ fn encode<'b, F: Fingerprint>(
         if records == u64::MAX {
             return Err(Error::damaged("there are more records than can be counted").at_path(building.directory));
         }
-        // To look whether there is more may take memory for it, unless all is there.
-        if expected.at_once && first.is_none() && buffer.has_room(&fingerprints) && chunks.peek().is_none() {
+        // Peeking may take memory for the next chunk; not if all records come at once.
+        if expected.at_once && first.is_none() && buffer.fits_memory(&fingerprints) && chunks.peek().is_none() {
             buffer.push(fingerprints, workspace)?;
             return encode_at_once(building, layouts, &batch, ids, &buffer, &sender);
         }
         if first.is_none() {
-            first = Some(first_table(building, &fingerprints)?);
+            // The code is trained on the first chunk, or on a sample from all over.
+            first = Some(match building.secondary.filter(|_| F::WIDTH == 64) {
+                Some(secondary) => PrimaryTable::trained(parameters, &secondary.sample(0)?),
+                None => PrimaryTable::new(parameters, &fingerprints),
+            });
         }
         let keys = || match &mut first {
             Some(table) => push_keys(building, table, &fingerprints, &sender),
@@ -234,8 +197,8 @@ fn encode<'b, F: Fingerprint>(
             None => buffer.push(fingerprints, workspace)?,
         }
     }
-    let counts = Counts { records, fingerprints: buffer.counted() };
-    if counts.fingerprints == 0 {
+    let counts = (records, buffer.counted());
+    if buffer.counted() == 0 {
         return Ok(counts);
     }
     first.map_or(Ok(()), |first| finish_first(building, first, &sender))?;
@@ -246,7 +209,6 @@ fn encode<'b, F: Fingerprint>(
     Ok(counts)
 }
 
-/// Makes all sections of the only batch, all at the same time.
 fn encode_at_once<F: Fingerprint>(
     building: Building<'_>,
     layouts: &[TableLayout],
@@ -254,9 +216,9 @@ fn encode_at_once<F: Fingerprint>(
     mut ids: IdSection<F>,
     buffer: &SecondaryKeyBuffer<F>,
     sender: &Sender,
-) -> Result<Counts> {
+) -> Result<(u64, u64)> {
     let keys = || {
-        let mut table = FirstTable::new(building.parameters, buffer.in_memory());
+        let mut table = PrimaryTable::new(building.parameters, buffer.in_memory());
         push_keys(building, &mut table, buffer.in_memory(), sender)?;
         finish_first(building, table, sender)
     };
@@ -268,21 +230,12 @@ fn encode_at_once<F: Fingerprint>(
         rayon::join(|| other_tables(building, layouts, buffer, sender), || rayon::join(keys, encode_ids));
     keys.and(secondary)?;
     finish_ids(layouts.len(), ids?, sender)?;
-    Ok(Counts { records: batch.records(), fingerprints: buffer.counted() })
+    Ok((batch.records(), buffer.counted()))
 }
 
-/// The encoder of the first table. Its code is trained on all that comes first, or on a sample from all over.
-fn first_table<F: Fingerprint>(building: Building<'_>, fingerprints: &[F]) -> Result<FirstTable> {
-    match building.secondary.filter(|_| F::WIDTH == 64) {
-        Some(secondary) => Ok(FirstTable::trained(building.parameters, &secondary.sample(0)?)),
-        None => Ok(FirstTable::new(building.parameters, fingerprints)),
-    }
-}
-
-/// Encodes more keys of the first table.
 fn push_keys<F: Fingerprint>(
     building: Building<'_>,
-    table: &mut FirstTable,
+    table: &mut PrimaryTable,
     fingerprints: &[F],
     sender: &Sender,
 ) -> Result<()> {
@@ -294,7 +247,7 @@ fn push_keys<F: Fingerprint>(
     Ok(())
 }
 
-fn finish_first(building: Building<'_>, table: FirstTable, sender: &Sender) -> Result<()> {
+fn finish_first(building: Building<'_>, table: PrimaryTable, sender: &Sender) -> Result<()> {
     let (mut pages, table) = table.finish();
     send_pages(building, sender, 0, &mut pages, 1)?;
     send(sender, 0, SectionPart::Table(table))
@@ -305,7 +258,7 @@ fn finish_ids(section: usize, (spool, encoded): (Spool, EncodedIds), sender: &Se
     send(sender, section, SectionPart::Ids(encoded))
 }
 
-/// Makes the tables behind the first, as many at once as there is memory for.
+/// Encodes the secondary tables, as many at once as fit the memory.
 fn other_tables<F: Fingerprint>(
     building: Building<'_>,
     layouts: &[TableLayout],
@@ -318,7 +271,7 @@ fn other_tables<F: Fingerprint>(
         _ => secondary.len(),
     };
     for secondary in secondary.chunks(at_once.max(1)) {
-        // In order, or nearly: nothing is written before what comes before it.
+        // Roughly in order, because the writer needs the sections in order.
         secondary.iter().par_bridge().try_for_each_with(sender.clone(), |sender, &(number, layout)| {
             encode_table(building, number, layout, buffer, sender)
         })?;
@@ -326,7 +279,6 @@ fn other_tables<F: Fingerprint>(
     Ok(())
 }
 
-/// Makes one of the tables behind the first.
 fn encode_table<F: Fingerprint>(
     building: Building<'_>,
     section: usize,
@@ -345,7 +297,7 @@ fn encode_table<F: Fingerprint>(
         let encoder = encoder.get_or_insert_with(|| TableEncoder::new(building.parameters, number, keys));
         for chunk in keys.chunks((piece / size_of::<u64>()).max(1)) {
             encoder.push(chunk);
-            send_pages(building, sender, section, encoder.pages(), piece)?;
+            send_pages(building, sender, section, &mut encoder.pages, piece)?;
         }
         Ok(())
     };

@@ -6,22 +6,29 @@ use crate::fingerprint::{Fingerprint, Id, Record};
 use rayon::prelude::*;
 use std::borrow::Cow;
 
-/// Records that are sorted by fingerprint, then id, and distinct, over all chunks of a load. A fingerprint may go on in
-/// the next batch.
+/// Facts about the records that are known in advance.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Expected {
+    /// The number of the first record without an id.
+    pub(crate) first_number: u64,
+    /// Estimated bytes of all texts.
+    pub(crate) text_bytes: u64,
+    pub(crate) at_once: bool,
+}
+
+/// Records sorted by fingerprint, then id, and distinct over all chunks. The next chunk may continue the last
+/// fingerprint.
 #[derive(Debug)]
 pub(crate) enum RecordChunk<'a, F: Fingerprint> {
-    /// Records whose ids are numbers.
     Numbers(Cow<'a, [NumberedRecord<F>]>),
-    /// Records without ids; the numbers say in which order they came.
+    /// Records without ids; their numbers give the order in which they came.
     Unnumbered(Cow<'a, [NumberedRecord<F>]>),
-    /// Fingerprints and how many records each of them has.
     Counts(Vec<NumberedRecord<F>>),
-    /// Records whose ids are texts.
     Texts(TextChunk<F>),
 }
 
 impl<F: Fingerprint> RecordChunk<'_, F> {
-    /// The fingerprints in it that differ from the one before, which for the first of them is `previous`.
+    /// The distinct fingerprints, without a first one equal to `previous`.
     pub(crate) fn distinct(&self, previous: Option<F>) -> Vec<F> {
         let mut all: Vec<F> = match self {
             Self::Numbers(entries) | Self::Unnumbered(entries) => fingerprints(entries),
@@ -35,7 +42,7 @@ impl<F: Fingerprint> RecordChunk<'_, F> {
         all
     }
 
-    /// The records one by one; of those without ids, none.
+    /// The records one by one; none if they have no ids.
     pub(crate) fn into_records<'a>(self) -> Box<dyn Iterator<Item = Result<Record<F>>> + 'a>
     where
         Self: 'a,
@@ -55,7 +62,6 @@ impl<F: Fingerprint> RecordChunk<'_, F> {
         }
     }
 
-    /// Whether there are none.
     pub(crate) fn is_empty(&self) -> bool {
         match self {
             Self::Numbers(entries) | Self::Unnumbered(entries) => entries.is_empty(),
@@ -64,7 +70,6 @@ impl<F: Fingerprint> RecordChunk<'_, F> {
         }
     }
 
-    /// Number of records; of counts that add up to more than a number can say, the greatest number.
     pub(crate) fn records(&self) -> u64 {
         match self {
             Self::Numbers(entries) | Self::Unnumbered(entries) => entries.len() as u64,
@@ -74,15 +79,15 @@ impl<F: Fingerprint> RecordChunk<'_, F> {
     }
 }
 
-/// Bytes of a batch that is made of single records, where there is memory enough.
+/// Bytes of a chunk made of single records, if there is enough memory.
 const BATCH: u64 = 64 << 20;
 
-/// Gathers records, which come in order, to chunks. They take `memory` bytes at most, short of a single record.
+/// Gathers sorted records to chunks, which take at most `memory` bytes, or one record.
 pub(crate) fn chunks<F: Fingerprint>(
     mut records: impl Iterator<Item = Result<Record<F>>>,
     memory: u64,
 ) -> impl Iterator<Item = Result<RecordChunk<'static, F>>> {
-    // Lists that grow are copied to twice the room.
+    // A growing list is copied to twice the space.
     let most = usize::try_from(BATCH.min(memory / 3)).unwrap_or(usize::MAX);
     std::iter::from_fn(move || {
         let (mut numbers, mut counted, mut texts) = (Vec::new(), false, TextChunk::default());
@@ -91,7 +96,7 @@ pub(crate) fn chunks<F: Fingerprint>(
             match records.next() {
                 None => break,
                 Some(Err(error)) => {
-                    // What came before it is not written either.
+                    // The records before it are not written either.
                     return Some(Err(error));
                 }
                 Some(Ok(Record { fingerprint, id })) => match id {

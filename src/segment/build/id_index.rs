@@ -1,8 +1,8 @@
-//! The id index of a segment: which of its fingerprints an id stands on.
+//! The id index of a segment: the fingerprints of each id.
 //!
-//! It is a segment itself. In place of fingerprints it has hashes of ids, as long as tells most of them apart, and in place of
-//! ids the ranks of fingerprints in the first table of the segment that it indexes. Who looks an id up reads the ids of those
-//! fingerprints: hashes may meet.
+//! It is itself a segment: hashes of ids, just long enough to tell most of them apart, take the place of fingerprints,
+//! and ranks in the primary table of the indexed segment the place of ids. Hashes may collide, so a look-up reads the
+//! ids of those fingerprints.
 
 use crate::bits::bit_length;
 use crate::error::Result;
@@ -16,20 +16,20 @@ use std::marker::PhantomData;
 use std::sync::Arc;
 use xxhash_rust::xxh64::xxh64;
 
-/// Bits of a hash beyond those that number the records: of so many times as many hashes hardly two meet.
+/// Bits of a hash beyond those that number the records; they make collisions rare.
 const SPARE_BITS: u32 = 8;
 
 /// Records between two steps of the limiter.
 const STEP: u64 = 256;
 
-/// The hash of an id in the index of a segment with so many records: a number of a few bits more than theirs.
+/// The hash of an id in the index of a segment with this many records: a few bits longer than their number.
 pub(crate) fn id_hash(id: &Id, records: u64) -> u64 {
     let bits = (bit_length(records.saturating_sub(1)) + SPARE_BITS).min(64);
-    // A count is no id, and never asked for.
+    // Nothing looks up a count.
     id_hash_of(id.as_ref()).unwrap_or(0) >> (64 - bits)
 }
 
-/// The hash of an id that all indexes have the leading bits of: ids in its order are looked up in the order of every index.
+/// The full hash of an id. All indexes use its leading bits, so one order of ids suits every index.
 pub(crate) fn id_hash_of(id: IdRef<'_>) -> Option<u64> {
     match id {
         IdRef::Number(number) => Some(xxh64(&number.to_le_bytes(), 0)),
@@ -38,17 +38,13 @@ pub(crate) fn id_hash_of(id: IdRef<'_>) -> Option<u64> {
     }
 }
 
-/// What an id index consists of, in order.
 pub(crate) struct IdIndexEntries<F> {
     sorted: Sorted<NumberedRecord<u64>>,
     width: PhantomData<F>,
 }
 
 impl<F: Fingerprint> IdIndexEntries<F> {
-    /// That of a segment; rests where `limiter` says so.
-    ///
-    /// # Errors
-    /// `Damaged` or `Io` from reading it; `Io` from temporary files; `Stopped`.
+    /// The index of a segment; `limiter` slows it down.
     pub(crate) fn of(segment: &Arc<Segment>, workspace: &Workspace, limiter: Option<&RateLimiter>) -> Result<Self> {
         let records = segment.footer().records;
         let mut sorter = Sorter::new(workspace, workspace.memory_of_records());
@@ -65,14 +61,14 @@ impl<F: Fingerprint> IdIndexEntries<F> {
         Ok(Self { sorted: sorter.finish()?, width: PhantomData })
     }
 
-    /// All hashes and ranks in order, some at a time.
+    /// All hashes and ranks in order, in chunks.
     pub(crate) fn pairs(&self, workspace: &Workspace) -> impl Iterator<Item = Result<Vec<(u64, u64)>>> {
         let pairs = |chunk: &[NumberedRecord<u64>]| chunk.iter().map(|entry| (entry.fingerprint, entry.id)).collect();
         self.sorted.chunks(workspace.memory_of_chunks()).map(move |chunk| chunk.map(|chunk| pairs(&chunk)))
     }
 
-    /// The entries for a segment of their own.
+    /// The entries as records of an index segment.
     pub(crate) fn chunks(&self, workspace: &Workspace) -> impl Iterator<Item = Result<RecordChunk<'_, u64>>> {
-        self.sorted.chunks(workspace.memory_of_chunks()).map(|chunk| Ok(RecordChunk::Numbers(chunk?.into())))
+        self.sorted.chunks(workspace.memory_of_chunks()).map(|chunk| Ok(RecordChunk::Numbers(chunk?)))
     }
 }

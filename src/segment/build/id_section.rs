@@ -3,21 +3,19 @@
 use crate::error::{Error, Result};
 use crate::extsort::{NumberedRecord, Spool, TextChunk, Workspace};
 use crate::fingerprint::{Fingerprint, IdKind};
-use crate::format::id_page::IdEntry;
-use crate::segment::build::chunk::RecordChunk;
-use crate::segment::build::expected::Expected;
-use crate::segment::id_writer::IdEncoder;
+use crate::format::id_index;
+use crate::format::id_page::{self, IdEntry};
+use crate::segment::build::chunk::{Expected, RecordChunk};
 use crate::segment::text_ids::encoder::TextEncoder;
 use crate::segment::writer::EncodedIds;
 
-/// Encodes ids as chunks come; pages wait in a spool.
 pub(crate) struct IdSection<F> {
     kind: IdKind,
     numbers: IdEncoder,
     texts: Option<TextEncoder>,
-    /// Texts that come before there is an encoder.
+    /// Texts that wait for the encoder's dictionary.
     waiting: TextChunk<F>,
-    /// Bytes of them that are enough for a dictionary.
+    /// Bytes of texts that are enough for a dictionary.
     enough: u64,
     expected: Expected,
     last: Option<F>,
@@ -41,7 +39,6 @@ impl<F: Fingerprint> IdSection<F> {
         }
     }
 
-    /// Appends the ids of a batch.
     pub(crate) fn push(&mut self, batch: &RecordChunk<'_, F>) -> Result<()> {
         match (batch, self.kind) {
             (RecordChunk::Numbers(entries), _) => self.push_numbers(entries, 0),
@@ -52,7 +49,7 @@ impl<F: Fingerprint> IdSection<F> {
             (RecordChunk::Counts(entries), _) => self.count(entries.iter().copied()),
             (RecordChunk::Texts(chunk), _) => return self.push_texts(chunk),
         }
-        self.pages.append(self.numbers.pages())
+        self.pages.append(&mut self.numbers.pages)
     }
 
     fn push_numbers(&mut self, entries: &[NumberedRecord<F>], first: u64) {
@@ -74,8 +71,8 @@ impl<F: Fingerprint> IdSection<F> {
         }));
     }
 
-    /// Batches wait until there are texts enough for a dictionary: a batch is a range of the fingerprints, and its texts
-    /// as good a sample as any.
+    /// Chunks wait until there are enough texts for a dictionary. A chunk is a range of fingerprints, so its texts are
+    /// a fair sample.
     fn push_texts(&mut self, chunk: &TextChunk<F>) -> Result<()> {
         let enough = |chunk: &TextChunk<F>| chunk.texts.len() as u64 >= self.enough;
         if self.texts.is_some() || self.waiting.len() == 0 && enough(chunk) {
@@ -91,7 +88,7 @@ impl<F: Fingerprint> IdSection<F> {
     }
 
     fn encode_texts(&mut self, chunk: &TextChunk<F>) -> Result<()> {
-        /// Records after which the frames that are done are handed on.
+        /// Records between two transfers of finished frames.
         const CHUNK: usize = 1 << 16;
         let texts = self.texts.get_or_insert_with(|| {
             let sample = chunk.records().filter_map(|(_, text)| std::str::from_utf8(text).ok());
@@ -101,13 +98,13 @@ impl<F: Fingerprint> IdSection<F> {
             let text = std::str::from_utf8(text).map_err(|_| Error::damaged("temporary data hold no text"))?;
             texts.push(text, self.last.replace(fingerprint) != Some(fingerprint));
             if number % CHUNK == 0 {
-                self.pages.append(texts.pages())?;
+                self.pages.append(&mut texts.pages)?;
             }
         }
-        self.pages.append(texts.pages())
+        self.pages.append(&mut texts.pages)
     }
 
-    /// What waits is encoded, too: the pages and what describes them.
+    /// Encodes the waiting texts; returns the pages and their description.
     pub(crate) fn finish(mut self) -> Result<(Spool, EncodedIds)> {
         if self.waiting.len() > 0 {
             self.encode_waiting()?;
@@ -122,5 +119,50 @@ impl<F: Fingerprint> IdSection<F> {
         let (mut pages, index) = self.numbers.finish();
         self.pages.append(&mut pages)?;
         Ok((self.pages, EncodedIds { index, dictionary: Vec::new() }))
+    }
+}
+
+/// Most records that wait for their page.
+const WAITING: usize = 4 * id_page::MAX_RECORDS;
+
+/// Encodes the ids of records sorted by fingerprint, then id, and distinct. Finished pages gather until the caller
+/// takes them.
+#[derive(Default)]
+struct IdEncoder {
+    waiting: Vec<IdEntry>,
+    pages: Vec<u8>,
+    begun: Vec<u16>,
+}
+
+impl IdEncoder {
+    fn push(&mut self, entries: impl Iterator<Item = IdEntry>) {
+        for entry in entries {
+            self.waiting.push(entry);
+            if self.waiting.len() == WAITING {
+                // No page counts more records, so later ones do not matter to it.
+                self.fill(id_page::MAX_RECORDS);
+            }
+        }
+    }
+
+    /// Makes pages while more than `least` records wait.
+    fn fill(&mut self, least: usize) {
+        let mut done = 0;
+        while let Some(rest) = self.waiting.get(done..).filter(|rest| rest.len() > least) {
+            let (now, behind) = rest.split_at(id_page::fill(rest));
+            let mut page = Vec::with_capacity(id_page::SIZE);
+            id_page::write(now, &mut page);
+            id_page::close(&mut page, self.begun.len() as u64, behind.is_empty());
+            self.pages.append(&mut page);
+            self.begun.push(u16::try_from(now.iter().filter(|entry| entry.begins).count()).unwrap_or(u16::MAX));
+            done += now.len();
+        }
+        self.waiting.drain(..done);
+    }
+
+    /// Encodes the waiting records; returns the remaining pages and the index.
+    fn finish(mut self) -> (Vec<u8>, Vec<u8>) {
+        self.fill(0);
+        (self.pages, id_index::write(&self.begun))
     }
 }

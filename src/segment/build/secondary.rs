@@ -1,20 +1,18 @@
-//! The tables behind the first one: keys in another order than the fingerprints come.
+//! The keys of the secondary tables, which stand in another order than the fingerprints.
 //!
-//! Their narrow keys have as many bits as the number of all fingerprints asks for, which is known only when the last of
-//! them has come. So fingerprints are kept, in memory or in a temporary file, and the keys of one table after another
-//! are made of them.
+//! The number of all fingerprints determines the bits of narrow keys, and is known only after the last one. So the
+//! builder keeps the fingerprints, in memory or in a temporary file, and makes the keys of one table after another from
+//! them.
 
 use crate::error::Result;
 use crate::extsort::{Sorter, Spool, Workspace, radix as sort};
 use crate::fingerprint::Fingerprint;
 use crate::plan::{TableForm, TableLayout};
 
-/// The distinct fingerprints of a segment in order.
 pub(crate) struct SecondaryKeyBuffer<F: Fingerprint> {
     memory: Vec<F>,
     /// Bytes of fingerprints that may stay in memory.
     limit: u64,
-    /// All of them, if they are more.
     spool: Option<Spool>,
     count: u64,
 }
@@ -24,29 +22,27 @@ impl<F: Fingerprint> SecondaryKeyBuffer<F> {
         Self { memory: Vec::new(), limit: workspace.memory_of_fingerprints(), spool: None, count: 0 }
     }
 
-    /// Number of fingerprints.
     pub(crate) fn counted(&self) -> u64 {
         self.count
     }
 
-    /// Counts so many more that nobody will ask for.
+    /// Counts `more` fingerprints without keeping them.
     pub(crate) fn count(&mut self, more: usize) {
         self.count += more as u64;
     }
 
-    /// Whether they stay in memory, all of them.
-    pub(crate) fn has_room(&self, more: &[F]) -> bool {
+    /// Whether all fingerprints still fit the memory with these.
+    pub(crate) fn fits_memory(&self, more: &[F]) -> bool {
         self.spool.is_none() && (self.count + more.len() as u64).saturating_mul(size_of::<F>() as u64) <= self.limit
     }
 
-    /// Those in memory: all, unless there was too little room.
+    /// The fingerprints in memory: all, unless they were spilled.
     pub(crate) fn in_memory(&self) -> &[F] {
         &self.memory
     }
 
-    /// Appends fingerprints.
     pub(crate) fn push(&mut self, fingerprints: Vec<F>, workspace: &Workspace) -> Result<()> {
-        let stay = self.has_room(&fingerprints);
+        let stay = self.fits_memory(&fingerprints);
         self.count += fingerprints.len() as u64;
         if stay {
             if self.memory.is_empty() {
@@ -68,15 +64,14 @@ impl<F: Fingerprint> SecondaryKeyBuffer<F> {
         Ok(())
     }
 
-    /// How many tables may be made at the same time, each with its keys and a copy of them.
+    /// How many tables may be encoded at the same time, each with its keys and a copy of them.
     pub(crate) fn tables_at_once(&self, workspace: &Workspace) -> usize {
         let keys = if self.spool.is_some() { 0 } else { self.count.saturating_mul(2 * size_of::<u64>() as u64) };
         let tables = workspace.memory_of_tables().checked_div(keys).unwrap_or(u64::MAX);
         usize::try_from(tables).unwrap_or(usize::MAX).max(1)
     }
 
-    /// Calls `visit` with the keys of table `number`, as they are stored, in ascending order, in pieces; takes about so
-    /// much memory.
+    /// Calls `visit` with the stored keys of table `number`, ascending, in pieces.
     pub(crate) fn keys(
         &self,
         number: usize,

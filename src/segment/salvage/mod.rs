@@ -1,8 +1,11 @@
 //! The readable parts of a damaged segment.
 //!
-//! The footer must be the one that the manifest names; without it nothing tells what the bytes are. Every other part
-//! may be damaged: a table whose codes or index do not hold is left out, a page whose checksum does not hold is lost
-//! for its table alone. Nothing is guessed: only bytes whose checksums hold are used.
+//! The footer must be the one that the manifest names; without it the bytes have no meaning. Every other part may be
+//! damaged: a table with damaged codes or index is left out, and a page whose checksum does not hold is lost for its
+//! table alone. Only bytes whose checksums hold are used; nothing is guessed.
+//!
+//! [`Salvage::open`] finds the footer and opens the tables. `repair` reads fingerprints from the primary table, from
+//! the rows, or from another table, and ids unit by unit from [`SalvagedIds`] (`ids`).
 
 mod ids;
 
@@ -23,22 +26,19 @@ use std::io;
 use std::path::Path;
 use std::sync::Arc;
 
-/// A segment parts of which may be damaged.
+/// A segment that may be damaged in parts.
 #[derive(Debug)]
 pub(crate) struct Salvage {
     file: Arc<SegmentFile>,
     footer: Footer,
     tables: Vec<Option<Table>>,
-    /// The pages of rows, where the fingerprints are wide.
+    /// The pages of rows, if the fingerprints are wide.
     rows: Pages,
 }
 
 impl Salvage {
-    /// Opens the segment that a manifest's entry names; nothing if the file, or the footer that the entry names, is not
-    /// there.
-    ///
-    /// # Errors
-    /// `Io` if the file is there and cannot be opened.
+    /// Opens the segment of a manifest's entry; `None` if the file, or the footer that the entry names, is missing.
+    /// `Io` if the file exists and cannot be opened.
     pub(crate) fn open(
         env: &dyn Env,
         path: &Path,
@@ -67,27 +67,25 @@ impl Salvage {
         self.file.path()
     }
 
-    /// The footer.
     pub(crate) fn footer(&self) -> &Footer {
         &self.footer
     }
 
-    /// The first table, if its codes and its index hold.
     pub(crate) fn first_table(&self) -> Option<&Table> {
         self.tables.first().and_then(Option::as_ref)
     }
 
-    /// The other tables whose codes and index hold.
+    /// The secondary tables whose codes and index are sound.
     pub(crate) fn other_tables(&self) -> impl Iterator<Item = &Table> {
         self.tables.iter().skip(1).flatten()
     }
 
-    /// Number of pages of rows. They need no index.
+    /// Number of pages of rows, which need no index.
     pub(crate) fn row_pages(&self) -> u64 {
         self.rows.count()
     }
 
-    /// The rows of a page; if it does not hold, its offset in the place of each.
+    /// The rows of a page; if it is damaged, its offset in place of each row.
     pub(crate) fn rows<F: Fingerprint>(&self, page: u64, buffer: &mut Vec<u8>) -> Vec<std::result::Result<F, u64>> {
         let full = rows_per_page(F::BYTES);
         let before = page.saturating_mul(full as u64);
@@ -99,13 +97,12 @@ impl Salvage {
         }
     }
 
-    /// The ids, as far as they can be read.
     pub(crate) fn ids(&self) -> SalvagedIds {
         SalvagedIds::open(&self.file, &self.footer)
     }
 }
 
-/// The footer that an entry names, if it is there. The trailer behind it may be damaged: the entry has the same.
+/// The footer that an entry names, if it is there. The entry repeats the trailer, so the trailer may be damaged.
 fn footer_of(file: &SegmentFile, parameters: &Parameters, entry: &SegmentEntry) -> Option<Footer> {
     let span = Footer::expected(parameters, entry.file_length)?;
     let length = span.end().min(file.length()).checked_sub(span.offset)?;

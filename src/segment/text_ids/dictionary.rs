@@ -1,10 +1,9 @@
 //! The dictionary of a segment's texts: chosen, written and read (format-spec/text-ids.md).
 //!
-//! Its content is made of whole ids of a sample. They are picked one after another, always the one with the most in it
-//! that other ids of the sample have too and that was not picked yet. Frames with such a dictionary are smaller than
-//! with one that zstd trains, and training takes many times as long. In front of the content stand the statistics with
-//! which a frame's first bytes are compressed; those are taken from a trained dictionary, of which nothing else is used
-//! and which may therefore be trained hastily.
+//! Its content consists of whole ids of a sample. The builder picks one after another, always the id that has most in
+//! common with other ids of the sample beyond what was picked. Frames with such a dictionary are smaller than with one
+//! that zstd trains, and training takes many times as long. Before the content stand the statistics for compressing a
+//! frame's first bytes; they come from a hastily trained dictionary, of which nothing else is used.
 
 use crate::bits::load;
 use crate::error::{Error, Result};
@@ -15,32 +14,32 @@ use std::collections::BinaryHeap;
 use std::io;
 use zstd::zstd_safe;
 
-/// Largest dictionary that is read.
+/// Largest dictionary that readers accept.
 pub(super) const MAX_SIZE: usize = 1 << 20;
-/// Largest content that is written: it stays in the cache of a processor.
+/// Largest content that is written; it stays in a processor's cache.
 const MAX_CONTENT: usize = 512 << 10;
-/// Smaller ones do not pay.
+/// Smaller contents do not pay.
 const MIN_CONTENT: usize = 1024;
-/// From this size of content on, statistics pay for the 140 bytes that they take.
+/// From this size of content on, statistics pay for their 140 bytes.
 const WITH_STATISTICS: usize = 8 << 10;
-/// Bytes of texts for each byte of content. Compressed, a dictionary is a third as long: half a hundredth of the texts.
+/// Bytes of texts for each byte of content. A dictionary compresses to a third: half a percent of the texts.
 const SHARE: u64 = 64;
 /// Bytes of the sample for each byte of content.
 const SAMPLE: usize = 8;
-/// The same at least, where there is no more of a sample.
+/// The least such number, if the sample is small.
 const LEAST_SAMPLE: usize = 4;
 /// Bytes of the sample for the largest content.
 pub(super) const MAX_SAMPLE: usize = SAMPLE * MAX_CONTENT;
-/// The level at which the dictionary itself is compressed.
+/// Compression level of the dictionary itself.
 const LEVEL: i32 = 12;
 
-/// Length of the runs of bytes by which texts are compared.
+/// Length of the byte runs by which texts are compared.
 const RUN: usize = 8;
-/// Most counters of runs, as a power of two: 2 MiB.
+/// Binary logarithm of the greatest number of counters: 2 MiB.
 const MAX_COUNTERS: u32 = 20;
 
-/// A dictionary for `total_bytes` of texts of which `sample` are some, evenly spread; no more is taken of them than is
-/// needed. Empty if there is too little.
+/// A dictionary for `total_bytes` of texts of which `sample` are some, evenly spread; takes only as many as it needs.
+/// Empty if there are too few.
 pub(super) fn build<'a>(sample: impl Iterator<Item = &'a str>, total_bytes: u64) -> Vec<u8> {
     let size = usize::try_from(total_bytes / SHARE).unwrap_or(usize::MAX).min(MAX_CONTENT);
     let (mut texts, mut ends) = (Vec::new(), vec![0]);
@@ -62,16 +61,15 @@ pub(super) fn build<'a>(sample: impl Iterator<Item = &'a str>, total_bytes: u64)
     dictionary
 }
 
-/// What stands in front of the content in a dictionary that zstd trains; nothing if it cannot, or it would not pay.
+/// The bytes before the content in a dictionary that zstd trains; none if that fails or would not pay.
 fn statistics(texts: &[u8], size: usize) -> Vec<u8> {
-    /// The end of what is wanted, the offsets to begin with: so zstd writes them, and no text looks like that.
+    /// The initial offsets, the end of the statistics, as zstd writes them; no text contains these bytes.
     const OFFSETS: [u8; 12] = [1, 0, 0, 0, 4, 0, 0, 0, 8, 0, 0, 0];
-    /// Pieces of the sample, as long as a frame.
     const PIECE: usize = 4096;
     if size < WITH_STATISTICS {
         return Vec::new();
     }
-    // Twice as many bytes as the dictionary has are enough for statistics.
+    // Statistics need no more than twice the dictionary's bytes.
     let training = texts.get(texts.len().saturating_sub(2 * size)..).unwrap_or_default();
     let pieces: Vec<usize> = training.chunks(PIECE).map(<[u8]>::len).collect();
     let Ok(mut trained) = zstd::dict::from_continuous(training, &pieces, size) else { return Vec::new() };
@@ -80,7 +78,7 @@ fn statistics(texts: &[u8], size: usize) -> Vec<u8> {
     trained
 }
 
-/// Texts of the sample, `size` bytes, the best ones last: what is near costs fewer bits.
+/// Texts of the sample, `size` bytes, the best ones last: nearby bytes cost fewer bits.
 fn pick(texts: &[u8], ends: &[usize], size: usize) -> Vec<u8> {
     let mut counters = Counters::new(texts.len());
     let text = |number: usize| {
@@ -88,9 +86,9 @@ fn pick(texts: &[u8], ends: &[usize], size: usize) -> Vec<u8> {
         bounds.and_then(|(&start, &end)| texts.get(start..end)).unwrap_or_default()
     };
     let count = ends.len().saturating_sub(1);
-    (0..count).for_each(|number| counters.count(text(number)));
-    // The first of equal ones first. A worth only falls while others are picked; so the greatest one that
-    // still holds is the greatest of all.
+    (0..count).for_each(|number| counters.change(text(number), |count| *count = count.saturating_add(1)));
+    // The first of equal ones first. A worth only falls while others are picked, so a popped worth that still holds is
+    // the greatest of all.
     let mut heap: BinaryHeap<_> = (0..count).map(|number| (counters.worth(text(number)), Reverse(number))).collect();
     let (mut picked, mut length) = (Vec::new(), 0);
     while let Some((worth, Reverse(number))) = heap.pop() {
@@ -103,7 +101,8 @@ fn pick(texts: &[u8], ends: &[usize], size: usize) -> Vec<u8> {
             break;
         }
         length += text(number).len();
-        counters.forget(text(number));
+        // The runs of a picked text are of no more use.
+        counters.change(text(number), |count| *count = 0);
         picked.push(number);
     }
     picked.iter().rev().flat_map(|&number| text(number)).copied().collect()
@@ -127,41 +126,28 @@ impl Counters {
         (0..(text.len() + 1).saturating_sub(RUN)).map(slot).map(|slot| usize::try_from(slot).unwrap_or(0))
     }
 
-    fn count(&mut self, text: &[u8]) {
+    /// Changes the counters of a text's runs.
+    fn change(&mut self, text: &[u8], change: impl Fn(&mut u16)) {
         for slot in Self::slots(text, self.shift) {
-            self.counts.get_mut(slot).into_iter().for_each(|count| *count = count.saturating_add(1));
+            self.counts.get_mut(slot).into_iter().for_each(&change);
         }
     }
 
-    /// How much a text has in common with others, for its length. What occurs once is its own.
+    /// How much a text has in common with others, for its length. A run that occurs once does not count.
     fn worth(&self, text: &[u8]) -> u64 {
         let counts = Self::slots(text, self.shift).filter_map(|slot| self.counts.get(slot));
         counts.map(|&count| u64::from(count.saturating_sub(1))).sum::<u64>() * 256 / (text.len() as u64 + 4)
     }
-
-    /// What a text has in common with others is of no more use.
-    fn forget(&mut self, text: &[u8]) {
-        for slot in Self::slots(text, self.shift) {
-            self.counts.get_mut(slot).into_iter().for_each(|count| *count = 0);
-        }
-    }
 }
 
-/// The bytes of the section of a dictionary that is not empty.
-///
-/// # Errors
-/// Those of zstd, if it has no memory.
+/// The section of a dictionary that is not empty; fails only without memory.
 pub(super) fn write(dictionary: &[u8]) -> io::Result<Vec<u8>> {
     let mut bytes = zstd::bulk::compress(dictionary, LEVEL)?;
-    let checksum = page::checksum(Stream::IdDictionary, 0, &bytes);
-    bytes.extend_from_slice(&checksum.to_le_bytes());
+    page::seal(&mut bytes, Stream::IdDictionary, 0);
     Ok(bytes)
 }
 
-/// The dictionary of a section.
-///
-/// # Errors
-/// `Damaged` if the section is not one that [`write`] makes.
+/// The dictionary of a section; `Damaged` if [`write`] does not make it.
 pub(super) fn read(section: &[u8]) -> Result<Vec<u8>> {
     if section.is_empty() {
         return Ok(Vec::new());

@@ -1,12 +1,11 @@
-//! Texts in the order of the first table to frames, their index and the dictionary.
+//! Texts in the order of the primary table to frames, their index and the dictionary.
 
 use super::{dictionary, packing};
 use crate::fingerprint::check_text;
 use crate::format::text_frame::{self, TextFrame};
-use crate::format::text_index::{self, FrameEntry};
+use crate::format::text_index::{self, UnitEntry};
 use crate::segment::writer::EncodedIds;
 use rayon::prelude::*;
-use std::fmt;
 use zstd::dict::EncoderDictionary;
 
 /// Most payloads that wait to be compressed together: 2 MiB.
@@ -14,35 +13,29 @@ const WAITING: usize = 512;
 /// Payloads that one thread compresses in a row, with one context.
 const RUN: usize = 32;
 
-/// Takes texts one after another and makes frames of them, which gather until they are taken; all threads compress.
+/// Makes frames of texts. Finished frames gather until the caller takes them; all threads compress.
 pub(crate) struct TextEncoder {
     dictionary: Vec<u8>,
     prepared: Option<EncoderDictionary<'static>>,
-    /// The frame that is being filled.
     frame: TextFrame,
     /// Payloads of whole frames, and how many fingerprints begin in each.
     waiting: Vec<(Vec<u8>, u16)>,
-    /// The frames that were made.
-    entries: Vec<FrameEntry>,
-    pages: Vec<u8>,
-}
-
-impl fmt::Debug for TextEncoder {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("TextEncoder").field("frames", &self.entries.len()).finish_non_exhaustive()
-    }
+    /// The index entries of the finished frames.
+    entries: Vec<UnitEntry>,
+    pub(crate) pages: Vec<u8>,
 }
 
 impl TextEncoder {
-    /// Bytes of a sample that are used at most.
+    /// Most bytes of a sample that are used.
     pub(crate) const SAMPLE: u64 = dictionary::MAX_SAMPLE as u64;
 
-    /// An encoder with a dictionary from a sample of the texts, which should be spread evenly over them. The dictionary's
-    /// size follows from how many bytes of texts there will be, roughly.
+    /// An encoder with a dictionary from a sample of the texts, evenly spread over them. The estimate of all texts'
+    /// bytes determines the dictionary's size.
     pub(crate) fn new<'a>(sample: impl Iterator<Item = &'a str>, total_bytes_estimate: u64) -> Self {
         let content = dictionary::build(sample, total_bytes_estimate);
-        // If zstd has no memory for it, it goes without.
-        let prepared = if content.is_empty() { None } else { packing::prepare(&content).ok() };
+        // Without memory for it, there is no dictionary.
+        let prepared =
+            if content.is_empty() { None } else { EncoderDictionary::try_copy(&content, packing::LEVEL).ok() };
         let section = prepared.as_ref().and_then(|_| dictionary::write(&content).ok());
         let (dictionary, prepared) = section.zip(prepared).map_or_else(Default::default, |(d, p)| (d, Some(p)));
         Self {
@@ -55,8 +48,7 @@ impl TextEncoder {
         }
     }
 
-    /// Adds a text that can be an id, and whether it begins a fingerprint; texts of one fingerprint have to ascend
-    /// strictly.
+    /// Adds a legal text, and whether it begins a fingerprint; texts of one fingerprint ascend strictly.
     pub(crate) fn push(&mut self, text: &str, begins: bool) {
         debug_assert!(check_text(text).is_ok(), "the text cannot be an id");
         debug_assert!(begins || self.frame.records() > 0, "the first text begins no fingerprint");
@@ -70,24 +62,18 @@ impl TextEncoder {
         }
     }
 
-    /// The frames that are done.
-    pub(crate) fn pages(&mut self) -> &mut Vec<u8> {
-        &mut self.pages
-    }
-
-    /// Compresses what waits: the frames that were not taken, and what describes them all.
+    /// Compresses the waiting payloads; returns the remaining frames and their description.
     pub(crate) fn finish(mut self) -> (Vec<u8>, EncodedIds) {
         if self.frame.records() > 0 {
             self.close();
         }
         self.compress();
         let index = text_index::write(&self.entries);
-        // Without frames nobody needs it.
+        // Without frames there is no dictionary.
         let dictionary = if self.entries.is_empty() { Vec::new() } else { self.dictionary };
         (self.pages, EncodedIds { index, dictionary })
     }
 
-    /// The frame that is being filled is whole.
     fn close(&mut self) {
         let mut payload = Vec::with_capacity(text_frame::MAX_PAYLOAD);
         self.frame.write(&mut payload);
@@ -95,7 +81,6 @@ impl TextEncoder {
         self.frame.clear();
     }
 
-    /// Compresses what waits.
     fn compress(&mut self) {
         let first = self.entries.len() as u64;
         let dictionary = self.prepared.as_ref();
@@ -114,7 +99,7 @@ impl TextEncoder {
         for (mut frame, (_, begun)) in runs.into_iter().flatten().zip(self.waiting.drain(..)) {
             // A frame is hardly longer than its payload.
             let length = u16::try_from(frame.len()).unwrap_or(u16::MAX);
-            self.entries.push(FrameEntry { length, begun });
+            self.entries.push(UnitEntry { length, begun });
             self.pages.append(&mut frame);
         }
     }

@@ -1,22 +1,17 @@
-//! The ids of a segment where they are texts: URLs, paths, names (format-spec/text-ids.md).
+//! The text ids of a segment: URLs, paths, names (format-spec/text-ids.md).
 //!
-//! Texts follow the fingerprints of the first table, an order in which neighbours have nothing in common. So what makes
-//! them small is not what stands before them but a *dictionary*: texts that were chosen from a sample of the store
-//! because they hold what many others hold too. The texts are cut into *frames* of up to 4 KiB, each of which zstd
-//! compresses on its own, with the dictionary as if it stood in front. To read one id costs one frame, and all of
-//! them together still take no more bytes than what `zstd -3` makes of the whole list in one piece.
+//! Texts stand in the order of the primary table, where neighbours have nothing in common. So a *dictionary* makes them
+//! small: texts chosen from a sample because they share much with others. The texts are cut into *frames* of up to 4
+//! KiB; zstd compresses each one on its own, with the dictionary as its history. Reading one id costs one frame, and
+//! all frames together take no more bytes than `zstd -3` makes of the whole list at once.
 //!
-//! [`TextEncoder`] makes frames, index and dictionary; [`TextIds`] reads them. Frames are read when they are asked for,
-//! checked each time, and the last one is kept in a [`TextScratch`]. Bytes from disk are not believed: a frame says how
-//! large it becomes, that is bounded, and zstd is given no more room than that.
+//! `encoder` makes frames, index and dictionary; `dictionary` chooses the texts; `packing` compresses and decompresses
+//! one frame. `super::id_unit` reads frames on demand, checks each one, and keeps the last. Bytes are hostile: the size
+//! that a frame states is bounded, and zstd gets no more space than that.
 
 mod dictionary;
 pub(crate) mod encoder;
-mod packing;
-mod reader;
-mod walk;
+pub(super) mod packing;
 
 #[cfg(test)]
 mod tests;
-
-pub(crate) use reader::{TextIds, TextScratch};

@@ -1,7 +1,7 @@
-//! One payload, compressed: how frames stand in the file (format-spec/text-ids.md).
+//! One compressed payload: a frame in the file (format-spec/text-ids.md).
 //!
-//! A frame is one of zstd's without its magic number: a descriptor that is one of two, the payload's size, blocks. A
-//! placed checksum follows.
+//! It is a zstd frame without its magic number: one of two descriptors, the payload's size, blocks. A checksum that
+//! covers its place follows.
 
 use super::dictionary;
 use crate::error::{Error, Result};
@@ -9,33 +9,27 @@ use crate::format::CHECKSUM;
 use crate::format::page::{self, Stream};
 use crate::format::text_frame::MAX_PAYLOAD;
 use std::cell::RefCell;
-use std::io;
 use zstd::bulk::Compressor;
 use zstd::dict::{DecoderDictionary, EncoderDictionary};
 use zstd::zstd_safe::{self, CParameter, DCtx};
 
-/// What zstd's frames begin with; not stored.
+/// Begins each zstd frame; not stored.
 const MAGIC: [u8; 4] = [0x28, 0xb5, 0x2f, 0xfd];
-/// Descriptor of a frame of one segment, without checksum or dictionary number, its size in one byte.
+/// Descriptor of a single-segment frame without checksum or dictionary number, with its size in one byte.
 const SIZE_IN_ONE: u8 = 0x20;
 /// The same with its size, less 256, in two bytes.
 const SIZE_IN_TWO: u8 = 0x60;
-/// Compression level: the first one that searches the dictionary well, and the last one that is fast.
-const LEVEL: i32 = 5;
+/// Compression level: the first one that searches the dictionary well, and the last fast one.
+pub(super) const LEVEL: i32 = 5;
 
-/// The dictionary, prepared for compression.
-pub(super) fn prepare(dictionary: &[u8]) -> io::Result<EncoderDictionary<'static>> {
-    EncoderDictionary::try_copy(dictionary, LEVEL)
-}
-
-/// Makes frames; one for each thread.
-pub(super) struct Packer<'a> {
-    /// `None` if there is not enough memory for one: then frames are not compressed.
+/// Makes frames; one packer for each thread.
+pub(crate) struct Packer<'a> {
+    /// `None` without memory for one: then frames are not compressed.
     compressor: Option<Compressor<'a>>,
 }
 
 impl<'a> Packer<'a> {
-    pub(super) fn new(dictionary: Option<&'a EncoderDictionary<'static>>) -> Self {
+    pub(crate) fn new(dictionary: Option<&'a EncoderDictionary<'static>>) -> Self {
         let compressor = match dictionary {
             Some(dictionary) => Compressor::with_prepared_dictionary(dictionary),
             None => Compressor::new(LEVEL),
@@ -47,20 +41,18 @@ impl<'a> Packer<'a> {
         Self { compressor: compressor.ok() }
     }
 
-    /// Frame `number` with its checksum.
-    pub(super) fn pack(&mut self, number: u64, payload: &[u8]) -> Vec<u8> {
+    pub(crate) fn pack(&mut self, number: u64, payload: &[u8]) -> Vec<u8> {
         let compressed = self.compressor.as_mut().and_then(|compressor| compressor.compress(payload).ok());
         let compressed = compressed.and_then(|frame| Some(frame.strip_prefix(&MAGIC)?.to_vec()));
         let fits = |frame: &Vec<u8>| content_size(frame) == Some(payload.len());
         let mut frame = compressed.filter(fits).unwrap_or_else(|| stored(payload));
-        let checksum = page::checksum(Stream::Ids, number, &frame);
-        frame.extend_from_slice(&checksum.to_le_bytes());
+        page::seal(&mut frame, Stream::Ids, number);
         frame
     }
 }
 
-/// A frame that holds the payload as it is, in one block.
-pub(super) fn stored(payload: &[u8]) -> Vec<u8> {
+/// A frame with the uncompressed payload in one block.
+pub(crate) fn stored(payload: &[u8]) -> Vec<u8> {
     let mut frame = Vec::with_capacity(payload.len() + 6);
     match u8::try_from(payload.len()) {
         Ok(size) => frame.extend_from_slice(&[SIZE_IN_ONE, size]),
@@ -76,7 +68,7 @@ pub(super) fn stored(payload: &[u8]) -> Vec<u8> {
     frame
 }
 
-/// The payload's size as a frame states it, if the frame begins as one should.
+/// The payload's size as a frame states it, if the descriptor is legal.
 fn content_size(frame: &[u8]) -> Option<usize> {
     match *frame {
         [SIZE_IN_ONE, size, ..] => Some(size.into()),
@@ -85,8 +77,8 @@ fn content_size(frame: &[u8]) -> Option<usize> {
     }
 }
 
-/// Bytes of the frame that some bytes begin with, and of its checksum; `None` if they begin with none.
-pub(super) fn frame_length(bytes: &[u8]) -> Option<usize> {
+/// Length of the frame, with its checksum, that these bytes begin with.
+pub(crate) fn frame_length(bytes: &[u8]) -> Option<usize> {
     content_size(bytes).filter(|&size| size <= MAX_PAYLOAD)?;
     let frame = [&MAGIC, bytes].concat();
     let length = zstd_safe::find_frame_compressed_size(&frame).ok()?.checked_sub(MAGIC.len())?;
@@ -94,24 +86,20 @@ pub(super) fn frame_length(bytes: &[u8]) -> Option<usize> {
 }
 
 thread_local! {
-    /// What zstd decompresses with, made when it is first needed: that takes longer than to decompress a frame.
+    /// The decompression context, made at its first use: that takes longer than decompressing a frame.
     static CONTEXT: RefCell<Option<DCtx<'static>>> = const { RefCell::new(None) };
 }
 
-/// Reads frames, of any segment.
-#[derive(Default)]
-pub(super) struct Unpacker {
+#[derive(Debug, Default)]
+pub(crate) struct Unpacker {
     /// The frame with its magic number.
     frame: Vec<u8>,
     payload: Vec<u8>,
 }
 
 impl Unpacker {
-    /// The payload of a frame without its checksum, which holds.
-    ///
-    /// # Errors
-    /// `Damaged` if it is not one frame, or too large.
-    pub(super) fn unpack(&mut self, frame: &[u8], dictionary: Option<&DecoderDictionary<'static>>) -> Result<&[u8]> {
+    /// The payload of a frame without its checksum, which holds; `Damaged` if it is not one frame, or too large.
+    pub(crate) fn unpack(&mut self, frame: &[u8], dictionary: Option<&DecoderDictionary<'static>>) -> Result<&[u8]> {
         let wrong = |what: &str| Error::damaged(format!("a frame of text ids {what}"));
         let size = content_size(frame).ok_or_else(|| wrong("does not begin as one"))?;
         if size > MAX_PAYLOAD {
@@ -125,6 +113,7 @@ impl Unpacker {
         }
         self.payload.clear();
         self.payload.reserve(MAX_PAYLOAD);
+        let no_memory = || Error::new(crate::error::ErrorKind::Io, "there is no memory to decompress ids");
         let found = CONTEXT.with_borrow_mut(|context| {
             let context = match context {
                 Some(context) => context,
@@ -144,15 +133,8 @@ impl Unpacker {
     }
 }
 
-fn no_memory() -> Error {
-    Error::new(crate::error::ErrorKind::Io, "there is no memory to decompress ids")
-}
-
 /// The dictionary of a section, prepared for decompression; `None` if the section is empty.
-///
-/// # Errors
-/// `Damaged` if it is none.
-pub(super) fn open_dictionary(section: &[u8]) -> Result<Option<DecoderDictionary<'static>>> {
+pub(crate) fn open_dictionary(section: &[u8]) -> Result<Option<DecoderDictionary<'static>>> {
     let dictionary = dictionary::read(section)?;
     if dictionary.is_empty() {
         return Ok(None);

@@ -1,22 +1,20 @@
-//! What was written is read again, in any order; what was changed since is refused.
+//! Written texts are read again, in any order; changed bytes are refused.
 
-use super::super::file::SegmentFile;
 use super::packing::{Unpacker, stored};
-use super::*;
 use crate::env::{Env, Memory, ReadMode};
 use crate::error::{ErrorKind, Result};
-use crate::fingerprint::MAX_TEXT;
+use crate::fingerprint::{IdKind, MAX_TEXT};
 use crate::format::footer::Span;
 use crate::format::page::{self, Stream};
 use crate::format::text_frame::MAX_PAYLOAD;
-use crate::format::text_index::{self, FrameEntry};
+use crate::format::text_index::{self, UnitEntry};
 use crate::segment::text_ids::encoder::TextEncoder;
+use crate::segment::{IdScratch, IdVerifier, Ids, SegmentFile};
 use proptest::prelude::*;
-use std::ops::ControlFlow;
 use std::path::Path;
 use std::sync::Arc;
 
-/// The three sections, one behind the other, somewhere in a file.
+/// The three sections, one after the other, somewhere in a file.
 #[derive(Clone, Debug)]
 struct Sections([Vec<u8>; 3]);
 
@@ -25,14 +23,14 @@ const INDEX: usize = 1;
 const DICTIONARY: usize = 2;
 
 impl Sections {
-    fn open(&self, mode: ReadMode) -> Result<TextIds> {
+    fn open(&self, mode: ReadMode) -> Result<Ids> {
         let (file, spans) = self.file(mode);
-        TextIds::open(&file, spans[IDS], spans[INDEX], spans[DICTIONARY])
+        Ids::of_sections(&file, IdKind::Text, spans)
     }
 
-    fn walk(&self) -> TextIds {
+    fn walk(&self) -> Ids {
         let (file, spans) = self.file(ReadMode::Pread);
-        TextIds::walk(&file, spans[IDS], spans[DICTIONARY])
+        Ids::walk(&file, IdKind::Text, spans[IDS], spans[DICTIONARY])
     }
 
     fn file(&self, mode: ReadMode) -> (Arc<SegmentFile>, [Span; 3]) {
@@ -48,7 +46,6 @@ impl Sections {
     }
 }
 
-/// Ids of fingerprints, by rank.
 type Lists = Vec<Vec<String>>;
 
 fn encode(lists: &Lists, total: u64) -> Sections {
@@ -67,35 +64,28 @@ fn total(lists: &Lists) -> u64 {
 }
 
 /// All lists, by rank.
-fn read(texts: &TextIds, ranks: impl Iterator<Item = u64>, scratch: &mut TextScratch) -> Result<Lists> {
+fn read(texts: &Ids, ranks: impl Iterator<Item = u64>, scratch: &mut IdScratch) -> Result<Lists> {
     ranks
         .map(|rank| {
             let mut ids = Vec::new();
-            let visited = texts.visit_ids(rank, scratch, |text| {
-                ids.push(text.to_owned());
-                ControlFlow::Continue(())
-            });
-            visited.map(|()| ids)
+            texts.ids_of(rank, scratch, |id| ids.push(id.to_string())).map(|()| ids)
         })
         .collect()
 }
 
 /// All lists, frame by frame, as a verifier reads them.
-fn read_frames(texts: &TextIds) -> Result<Lists> {
-    let (mut lists, mut scratch, mut last, mut records) = (Lists::new(), TextScratch::default(), None, 0);
-    for number in 0..texts.frame_count() {
-        records += texts.check_frame(number, &mut scratch, &mut last)?;
-        texts.with_frame(number, &mut scratch, |frame| {
-            for (begins, text) in frame.iter() {
-                if begins {
-                    lists.push(Vec::new());
-                }
-                lists.last_mut().expect("a fingerprint has begun").push(text.to_owned());
+fn read_frames(texts: &Ids) -> Result<Lists> {
+    let (mut lists, mut scratch, mut verifier) = (Lists::new(), IdScratch::default(), IdVerifier::default());
+    for number in 0..texts.unit_count() {
+        verifier.check(texts, number)?;
+        texts.unit(number, &mut scratch, |begins, id| {
+            if begins {
+                lists.push(Vec::new());
             }
-            Ok(())
+            lists.last_mut().expect("a fingerprint has begun").push(id.to_string());
         })?;
     }
-    assert_eq!(records as usize, lists.iter().map(Vec::len).sum::<usize>());
+    assert_eq!(verifier.records, lists.iter().map(Vec::len).sum::<usize>() as u128);
     Ok(lists)
 }
 
@@ -128,36 +118,31 @@ fn check(lists: &Lists) {
         let texts = sections.open(mode).unwrap();
         let count = lists.len() as u64;
         assert_eq!(texts.fingerprints(), count);
-        let mut scratch = TextScratch::default();
+        let mut scratch = IdScratch::default();
         assert!(read(&texts, 0..count, &mut scratch).unwrap() == *lists);
         let mut backwards = read(&texts, (0..count).rev(), &mut scratch).unwrap();
         backwards.reverse();
         assert!(backwards == *lists);
         assert!(read_frames(&texts).unwrap() == *lists);
         for rank in [count, count + 1, u64::MAX] {
-            assert_eq!(
-                texts.visit_ids(rank, &mut scratch, |_| ControlFlow::Continue(())).unwrap_err().kind(),
-                ErrorKind::Damaged
-            );
+            assert_eq!(texts.ids_of(rank, &mut scratch, drop).unwrap_err().kind(), ErrorKind::Damaged);
         }
     }
 }
 
 #[test]
-fn nothing_takes_no_bytes() {
+fn nothing_one_id_long_ids_and_very_many_of_a_fingerprint() {
     let sections = encode(&Vec::new(), 1 << 30);
     assert!(sections.0.iter().all(Vec::is_empty));
     check(&Vec::new());
-}
-
-#[test]
-fn one_id_and_long_ids() {
     check(&vec![vec!["a".into()]]);
     assert!(encode(&vec![vec!["a".into()]], 2).0.iter().map(Vec::len).sum::<usize>() < 30);
     let long = |n: usize| format!("{n}/{}", "ü/".repeat(MAX_TEXT)).chars().take(n).collect::<String>();
     let mut lists: Lists = (1..60).map(|n| vec![long(n * 20)]).collect();
     lists.push(vec!["x".repeat(MAX_TEXT), "y".repeat(MAX_TEXT), "z".into()]);
     lists.push(vec!["é".repeat(MAX_TEXT / 2)]);
+    lists.push((0..200_000).map(|n| format!("/a/path/to/{n:06}.html")).collect());
+    lists.push(vec!["behind".into(), "behind too".into()]);
     check(&lists);
 }
 
@@ -175,12 +160,6 @@ fn many_ids_of_many_fingerprints_take_few_bytes() {
 }
 
 #[test]
-fn a_fingerprint_with_very_many_ids_goes_on() {
-    let many: Vec<_> = (0..200_000).map(|n| format!("/a/path/to/{n:06}.html")).collect();
-    check(&vec![vec!["before".into()], many, vec!["behind".into(), "behind too".into()]]);
-}
-
-#[test]
 fn texts_come_in_batches_and_scratches_are_shared() {
     let (first, second) = (urls(3000), urls(200));
     let mut pieces = Vec::new();
@@ -191,14 +170,14 @@ fn texts_come_in_batches_and_scratches_are_shared() {
                 encoder.push(text, number == 0);
             }
         }
-        pieces.append(encoder.pages());
+        pieces.append(&mut encoder.pages);
     }
     let (mut rest, encoded) = encoder.finish();
     pieces.append(&mut rest);
     let batches = Sections([pieces, encoded.index, encoded.dictionary]);
     assert_eq!(batches.0, encode(&first, total(&first)).0);
     let readers = [batches.open(ReadMode::Mmap).unwrap(), encode(&second, 0).open(ReadMode::Mmap).unwrap()];
-    let mut scratch = TextScratch::default();
+    let mut scratch = IdScratch::default();
     for rank in 0..200 {
         for (reader, lists) in readers.iter().zip([&first, &second]) {
             let found = read(reader, std::iter::once(rank), &mut scratch).unwrap();
@@ -237,13 +216,13 @@ fn every_flipped_byte_and_every_cut_is_noticed() {
     }
 }
 
-/// Sections of frames that somebody made by hand.
+/// Sections of frames made by hand.
 fn by_hand(frames: &[(Vec<u8>, u16)]) -> Sections {
     let (mut ids, mut entries) = (Vec::new(), Vec::new());
     for (number, (frame, begun)) in (0..).zip(frames) {
         ids.extend_from_slice(frame);
         ids.extend_from_slice(&page::checksum(Stream::Ids, number, frame).to_le_bytes());
-        entries.push(FrameEntry { length: frame.len() as u16 + 4, begun: *begun });
+        entries.push(UnitEntry { length: frame.len() as u16 + 4, begun: *begun });
     }
     Sections([ids, text_index::write(&entries), Vec::new()])
 }
@@ -265,11 +244,11 @@ fn what_nobody_writes_is_refused_though_checksums_hold() {
         vec![([&sound[..], &[0]].concat(), 2)],
         vec![([&sound[..], &[0x28, 0xb5, 0x2f, 0xfd], &sound[..]].concat(), 2)],
         vec![(sound[..sound.len() - 1].to_vec(), 2)],
-        // A size that the blocks do not have, and descriptors that nobody writes.
+        // A size that the blocks do not have, and descriptors that no writer writes.
         vec![([&[0x20, 7][..], &sound[2..]].concat(), 2)],
         vec![([&[0x24][..], &sound[1..]].concat(), 2)],
         vec![([&[0xa0, 6, 0, 0, 0][..], &sound[2..]].concat(), 2)],
-        // Payloads that grow beyond all measure.
+        // Payloads that grow beyond the limit.
         vec![(compressed(&vec![b'x'; MAX_PAYLOAD + 1]), 1)],
         vec![(compressed(&vec![b'x'; 60_000]), 1)],
         vec![(compressed(&vec![b'x'; 1 << 30]), 1)],
@@ -304,18 +283,6 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(40))]
 
     #[test]
-    fn round_trip(
-        lists in prop::collection::vec(prop::collection::btree_set("[a-cü/]{1,300}", 1..6), 0..120),
-        total in 0u64..1 << 24,
-    ) {
-        let lists: Lists = lists.into_iter().map(|list| list.into_iter().collect()).collect();
-        let texts = encode(&lists, total).open(ReadMode::Mmap).unwrap();
-        let mut scratch = TextScratch::default();
-        prop_assert!(read(&texts, 0..lists.len() as u64, &mut scratch).unwrap() == lists);
-        prop_assert!(read_frames(&texts).unwrap() == lists);
-    }
-
-    #[test]
     fn any_bytes_are_refused_or_legal(bytes in prop::collection::vec(any::<u8>(), 0..100), size in 0u8..100) {
         let mut unpacker = Unpacker::default();
         let frame = [&[0x20, size][..], &bytes].concat();
@@ -330,13 +297,12 @@ fn frames_are_found_without_their_index() {
     let lists = urls(3000);
     let sections = encode(&lists, total(&lists));
     let (indexed, walked) = (sections.open(ReadMode::Pread).unwrap(), sections.walk());
-    let places = |texts: &TextIds| {
-        (0..texts.frame_count()).map(|n| (texts.frame_place(n), texts.frame_fingerprints(n))).collect::<Vec<_>>()
-    };
-    assert!(indexed.frame_count() > 5);
+    let places =
+        |texts: &Ids| (0..texts.unit_count()).map(|n| (texts.unit_place(n), texts.begun(n))).collect::<Vec<_>>();
+    assert!(indexed.unit_count() > 5);
     assert_eq!(places(&indexed), places(&walked));
-    assert!(read(&walked, 0..lists.len() as u64, &mut TextScratch::default()).unwrap() == lists);
-    // Up to one that does not hold, wherever it is damaged.
+    assert!(read(&walked, 0..lists.len() as u64, &mut IdScratch::default()).unwrap() == lists);
+    // Up to the first damaged one, wherever it is damaged.
     let third = places(&indexed)[3].0;
     let start = third.offset - places(&indexed)[0].0.offset;
     for at in [0, 1, third.length / 2, third.length - 1] {
@@ -346,5 +312,5 @@ fn frames_are_found_without_their_index() {
     }
     let mut damaged = sections;
     damaged.0[DICTIONARY][5] ^= 1;
-    assert_eq!(damaged.walk().frame_count(), 0);
+    assert_eq!(damaged.walk().unit_count(), 0);
 }

@@ -1,10 +1,11 @@
-//! Golden files that every reader refuses: segments, and stores whose segments are sound.
+//! Golden files that every reader refuses: segments, and stores with sound segments.
 
 use super::folder;
 use crate::strict::{ID_INDEX, Log, Manifest, Parts, RECORDS, chunk};
 use crate::support::*;
+use fpstore::admin::verify;
 use fpstore::inspect::{self, BlockKind};
-use fpstore::{Options, Store, verify};
+use fpstore::{Options, Store};
 use std::fs;
 use std::path::Path;
 
@@ -20,10 +21,10 @@ pub(super) fn make(folder: &Path) {
     }
 }
 
-/// A damaged copy of a golden segment: its name, what `verify` says of it, its bytes.
+/// A damaged copy of a golden segment: its name, the message of `verify`, its bytes.
 type Bad = (String, &'static str, Vec<u8>);
 
-/// What a reader has to refuse although every checksum holds, and what checksums catch.
+/// Faults that a reader must detect although every checksum holds, and faults that checksums detect.
 fn segments(folder: &Path) -> Vec<Bad> {
     let good = segment(folder, "extremes");
     let mut bad: Vec<Bad> = vec![
@@ -42,7 +43,7 @@ fn segments(folder: &Path) -> Vec<Bad> {
         bytes[at] ^= 0x40;
         bad.push((format!("flipped-{name}"), message, bytes));
     }
-    // What follows has every checksum right unless it says otherwise.
+    // From here on every checksum holds unless the comment says otherwise.
     let mut add = |name: &str, message, from: &str, change: fn(&mut Parts)| {
         let mut parts = Parts::take(&segment(folder, from));
         change(&mut parts);
@@ -53,12 +54,12 @@ fn segments(folder: &Path) -> Vec<Bad> {
     add("unknown-block-kind", no_kind, "extremes", |parts| parts.sections[2][18] = 57);
     add("block-kind-of-another-codec", kind, "many-ids", |parts| parts.sections[2][18] = 63);
     add("eight-bits-of-kinds", "an index chunk's header is not possible", "extremes", |parts| parts.sections[2][5] = 8);
-    // The index says that the only block's last key is the one before it.
+    // The index gives the key before the only block's last key as the last key.
     add("keys-out-of-order", "keys of a block are not in ascending order", "many-ids", |parts| {
         assert!(parts.blocks[0] == 1 && parts.sections[2][6..14] == [6, 0, 0, 0, 6, 0, 0, 0]);
         parts.sections[2][6..14].copy_from_slice(&[5, 0, 0, 0, 5, 0, 0, 0]);
     });
-    // A block's last one bit is gone, so its unary stream leaves it.
+    // The last one bit of a block is missing, so its unary stream leaves it.
     add("gap-stream-beyond-the-block", "the streams of a block do not fill it", "uniform-tables-3", |parts| {
         let last = first_gap_block(&parts.bytes()) - 1;
         assert_ne!(parts.sections[0][last], 0);
@@ -77,12 +78,12 @@ fn segments(folder: &Path) -> Vec<Bad> {
     add("dictionary-of-numbers", "a dictionary for ids that are no texts", "extremes", |parts| {
         *parts.id_dictionary() = vec![0; 4];
     });
-    // All are one less than they were.
+    // Reduces all counts by one.
     add("count-of-0", "a fingerprint has not one count, of one or more", "counts", |parts| {
         assert_eq!(parts.ids()[5..13], 1u64.to_le_bytes());
         parts.ids()[5] = 0;
     });
-    // Pages of 255 rows and of others: one goes from the first to the second.
+    // Moves a row from the first page, of 255 rows, to the second.
     add("short-page-of-rows", kind, "wide-128", |parts| {
         let (rows, heads) = (parts.fingerprints as u16, 1 << 60);
         let pages = [254, rows - 254].map(|count| chunk(1, [0; 4], (heads, count, 16 * count, 61), &[]));
@@ -92,7 +93,7 @@ fn segments(folder: &Path) -> Vec<Bad> {
         let (first, second) = parts.sections[0].split_at_mut(16);
         first.swap_with_slice(&mut second[..16]);
     });
-    // The first bit of its second part is another one; the order of rows does not change.
+    // Flips the first bit of its second part; the order of rows stays.
     add("narrow-key-of-another-row", "a narrow key is not that of the row that it names", "wide-256", |parts| {
         parts.sections[0][10 * 32 + 23] ^= 0x80;
     });
@@ -108,7 +109,7 @@ fn segment(folder: &Path, name: &str) -> Vec<u8> {
     fs::read(folder.join("good").join(name).join("00000001.segment")).unwrap()
 }
 
-/// The number of bytes of a segment's first block, which is of kind gap.
+/// The number of bytes of a segment's first block of kind gap.
 fn first_gap_block(bytes: &[u8]) -> usize {
     let file = tempfile::NamedTempFile::new().unwrap();
     fs::write(file.path(), bytes).unwrap();
@@ -131,16 +132,16 @@ fn bad_golden_segments_are_refused() {
 /// Names and bytes.
 type Files = Vec<(String, Vec<u8>)>;
 
-/// A damaged copy of a golden store: its name, what opening says of it, its files.
+/// A damaged copy of a golden store: its name, the message of opening, its files.
 type BadStore = (&'static str, &'static str, Files);
 
-/// Stores whose segments are sound.
+/// Stores with sound segments.
 fn stores(folder: &Path) -> Vec<BadStore> {
     const LOST: &str = "writes that were durable do not hold";
     let mut bad: Vec<BadStore> = Vec::new();
     let mut add = |name, message, from: &str, change: &dyn Fn(&mut Files)| {
         let mut files = super::files(&folder.join("good").join(from));
-        // Without the room that was taken in advance, of which no log needs any.
+        // Without the space reserved after the frames, which no log needs.
         for (name, bytes) in &mut files {
             if name.ends_with(".wal") {
                 bytes.truncate(Log::take(bytes).end());
@@ -155,7 +156,7 @@ fn stores(folder: &Path) -> Vec<BadStore> {
         change(&mut parts);
         *log = parts.bytes();
     };
-    // The second frame knows the first one durable.
+    // The second frame records the first one as durable.
     add("log-flipped", LOST, "log", &|files| first(files, &|log| log.frames[0].flip = 1));
     add("log-frame-of-zeros", LOST, "log", &|files| first(files, &|log| log.frames[0].zeros = true));
     add("log-unknown-operation", "unknown operation 3", "log", &|files| {
@@ -170,7 +171,7 @@ fn stores(folder: &Path) -> Vec<BadStore> {
     add("log-of-another-version", "format version 4; this program reads version 5", "log", &|files| {
         first(files, &|log| log.version = 4);
     });
-    // The second log begins where the first one does not end any more.
+    // The second log begins at the former end of the first one.
     add("log-without-its-last-frame", "writes are missing in front of number", "log", &|files| {
         first(files, &|log| log.frames.truncate(1));
     });
@@ -197,7 +198,7 @@ fn stores(folder: &Path) -> Vec<BadStore> {
     add("runs-in-another-order", "sequence numbers of runs do not ascend", "removals", &|files| {
         manifest(files, &|parts| parts.runs.swap(0, 1));
     });
-    // The last run has removals and records, and says its net records.
+    // The last run has tombstones and records, and gives its net records.
     let more = "a run that adds more records than it has, or removes more";
     add("net-records-beyond-records", more, "removals", &|files| {
         manifest(files, &|parts| parts.runs[2].net = Some(parts.runs[2].segments[1].0[2].cast_signed() + 1));

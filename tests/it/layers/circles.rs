@@ -1,20 +1,20 @@
-//! No two files use each other, however long the way round: a circle of files can only be read as a whole.
+//! No two files use each other, directly or indirectly, because a cycle of files can only be understood as a whole.
 //!
-//! A file uses another one if it names something that the other one defines, through however many `pub use`. What a
-//! `mod.rs` merely passes on is no use of the `mod.rs`.
+//! A file uses another one if it names something that the other one defines, through any number of `pub use`. A
+//! re-export by a `mod.rs` is not a use of the `mod.rs`.
 
 use super::source::{Token, tokens};
 use super::{File, untested};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// A path as it is written, and the name that it has in the file.
+/// A path as written, and its name in the file.
 #[derive(Clone, Debug)]
 struct Import {
     path: Vec<String>,
     name: String,
 }
 
-/// What a file defines, declares and names.
+/// The definitions, declarations and names in a file.
 #[derive(Debug, Default)]
 struct Module {
     file: String,
@@ -28,7 +28,7 @@ struct Module {
 /// The modules of one crate by their paths below its root.
 type Crate = BTreeMap<Vec<String>, Module>;
 
-/// The circles among the files of a crate whose root is in the folder: each the names of its files.
+/// The cycles among the files of a crate with its root in the folder: each the names of its files.
 pub(super) fn circles(files: &[File], folder: &str) -> Vec<String> {
     let roots: Vec<&str> = files.iter().filter_map(|file| file.name.strip_suffix("/main.rs")).collect();
     let is_own = |name: &str| {
@@ -61,7 +61,7 @@ fn read(file: &File) -> Module {
     let tokens = tokens(untested(&file.text));
     let text = |i: usize| tokens.get(i).map_or("", |token: &Token| token.text.as_str());
     let mut module = Module { file: file.name.clone(), ..Module::default() };
-    // The depths of braces at which the modules within the file were opened,.
+    // The depths of braces at which the modules within the file were opened.
     let (mut i, mut depth, mut inner) = (0, 0, Vec::new());
     while i < tokens.len() {
         match text(i) {
@@ -85,7 +85,7 @@ fn read(file: &File) -> Module {
             "struct" | "enum" | "trait" | "fn" | "const" | "static" | "type" | "union" => {
                 module.defines.insert(text(i + 1).to_owned());
             }
-            // `pub(in path)` names no use.
+            // `pub(in path)` is not a use.
             "in" if text(i.wrapping_sub(1)) == "(" => i = (i..tokens.len()).find(|&at| text(at) == ")").unwrap_or(i),
             word if text(i + 1) == "::" && text(i.wrapping_sub(1)) != "::" && !word.is_empty() => {
                 let mut path = vec![word.to_owned()];
@@ -103,16 +103,16 @@ fn read(file: &File) -> Module {
     module
 }
 
-/// A path that is written in so many modules within a file, as it would be written outside them.
+/// A path from within `inner` nested modules of a file, in the form it would have outside them.
 fn outward(path: &mut [String], inner: usize) {
     let supers = path.iter_mut().take(inner).take_while(|word| *word == "super");
     supers.for_each(|word| "self".clone_into(word));
 }
 
-/// The branches of a tree of `use`, behind what stands before it.
+/// The branches of a tree of `use`, with the path before them.
 fn import(tree: &[Token], before: &[String], found: &mut Vec<Import>) {
     if tree.is_empty() {
-        // Behind the last comma.
+        // After the last comma.
         return;
     }
     let (mut path, mut i) = (before.to_vec(), 0);
@@ -149,7 +149,7 @@ fn import(tree: &[Token], before: &[String], found: &mut Vec<Import>) {
     }
 }
 
-/// The file that defines what a path names, if it is one of the crate's.
+/// The file that defines the item of a path, if it is in the crate.
 fn resolve<'a>(
     modules: &'a Crate,
     place: &[String],

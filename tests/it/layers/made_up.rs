@@ -1,4 +1,4 @@
-//! The checker, checked: small made-up sources that keep the rules, and some that break them.
+//! Tests of the checker: small made-up sources that keep the rules, and some that break them.
 
 use super::source::{Use, tokens, uses};
 use super::*;

@@ -1,4 +1,4 @@
-//! Reads Rust source just far enough to see which modules it names: comments and literals away, then paths.
+//! Reads enough Rust source to find the modules it names: removes comments and literals, then parses paths.
 
 /// A word or a sign of the source, with its line counted from 1.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -7,7 +7,7 @@ pub(super) struct Token {
     pub(super) line: usize,
 }
 
-/// The words and signs of a source; comments, documentation, strings and characters are left out. `::` is one sign.
+/// The words and signs of a source, without comments, documentation, strings and characters. `::` is one sign.
 pub(super) fn tokens(source: &str) -> Vec<Token> {
     let chars: Vec<char> = source.chars().collect();
     let at = |i: usize| chars.get(i).copied().unwrap_or('\0');
@@ -51,7 +51,7 @@ pub(super) fn tokens(source: &str) -> Vec<Token> {
     found
 }
 
-/// A module that a source names: the first module below the crate's root, or `""` for the root itself.
+/// A module named by a source: the first module below the crate's root, or `""` for the root itself.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Use {
     pub(super) module: String,
@@ -59,13 +59,13 @@ pub(super) struct Use {
 }
 
 /// The crate's modules that the source of `module` (its path below the root; empty for `lib.rs`) names through `crate`,
-/// `self` or `super`, inline modules included. `is_module` tells the modules below the root from other items in it:
-/// naming such an item is a use of the root.
+/// `self` or `super`, inline modules included. `is_module` distinguishes the modules below the root from its other
+/// items; naming such an item is a use of the root.
 pub(super) fn uses(source: &str, module: &[&str], is_module: &dyn Fn(&str) -> bool) -> Vec<Use> {
     let tokens = tokens(source);
     let text = |i: usize| tokens.get(i).map_or("", |token| token.text.as_str());
     let mut here: Vec<String> = module.iter().map(|&name| name.to_owned()).collect();
-    // The depths of braces at which the inline modules we are in were opened.
+    // The depths of braces at which the current inline modules were opened.
     let mut opened = Vec::new();
     let mut depth = 0;
     let mut found = Vec::new();
@@ -83,7 +83,7 @@ pub(super) fn uses(source: &str, module: &[&str], is_module: &dyn Fn(&str) -> bo
                 here.push(text(i + 1).to_owned());
                 opened.push(depth);
             }
-            // A macro for everybody names what it needs through the root, which is no use of that by the module.
+            // An exported macro names items through the root; the module does not use the root by that.
             "crate" if i > 0 && text(i - 1) == "$" && !is_module(text(i + 2)) => {}
             "crate" | "self" | "super" if i == 0 || text(i - 1) != "::" => {
                 let base = if token.text == "crate" { &[] } else { here.as_slice() };
@@ -98,7 +98,7 @@ pub(super) fn uses(source: &str, module: &[&str], is_module: &dyn Fn(&str) -> bo
     found
 }
 
-/// One path or one tree of `use`, walked until every branch has reached a module below the root.
+/// One path or one tree of `use`, followed until every branch has reached a module below the root.
 struct Tree<'a> {
     tokens: &'a [Token],
     is_module: &'a dyn Fn(&str) -> bool,
@@ -111,7 +111,7 @@ impl Tree<'_> {
         self.tokens.get(i).map_or("", |token| token.text.as_str())
     }
 
-    /// Follows `crate::..`, `self::..`, `super::super::..` that begins at `i`, in the module `base`.
+    /// Follows `crate::..`, `self::..`, `super::super::..` from `i` on, in the module `base`.
     fn path(&mut self, mut i: usize, mut base: Vec<String>) {
         loop {
             if self.text(i) == "super" {
@@ -120,14 +120,14 @@ impl Tree<'_> {
             match (self.text(i + 1), self.text(i + 2)) {
                 ("::", "super" | "self") => i += 2,
                 ("::", _) => return self.branch(i + 2, &base),
-                // `use super as name` gives the whole module another name; else it is `pub(super)`, `&self`, `self.x`.
+                // `use super as name` renames the whole module; otherwise it is `pub(super)`, `&self`, `self.x`.
                 ("as", _) => return self.note(base.first().map_or("", |name| name)),
                 _ => return,
             }
         }
     }
 
-    /// What follows a `::` at `i`: a name, a group, or everything.
+    /// The part after a `::` at `i`: a name, a group, or a wildcard.
     fn branch(&mut self, i: usize, base: &[String]) {
         if let Some(name) = base.first() {
             return self.note(name);
@@ -137,7 +137,7 @@ impl Tree<'_> {
             let module = if (self.is_module)(&name) { name.as_str() } else { "" };
             return self.note(module);
         }
-        // A group at the root: each of its branches, up to the comma, names something of its own.
+        // A group at the root: each of its branches, up to the comma, names an item.
         let (mut i, mut depth) = (i + 1, 0);
         let mut begins = true;
         while depth > 0 || self.text(i) != "}" {

@@ -1,14 +1,15 @@
-//! Beside one who writes: others who check and write, readers in another place, and backups.
+//! Concurrency with a writer: other threads that check and write, followers, and backups.
 
 use crate::support::*;
+use fpstore::admin::{BackupMode, verify};
 use fpstore::env::{Env, Failing, Memory};
-use fpstore::{BackupMode, Durability, Maintenance, Options, Parameters, Records, Store, verify};
+use fpstore::{Durability, Maintenance, Options, Parameters, Records, Store};
 use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-/// Small memtables, so that much is flushed and merged.
+/// Small memtables, for frequent flushes and compactions.
 fn options() -> Options {
     Options::new().with_memtable_memory(60_000)
 }
@@ -20,7 +21,8 @@ fn of_near_ones_that_many_threads_bring_exactly_one_is_inserted() {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("store");
     let store = Store::<u64>::create(&path, &Parameters::new(3), &options()).unwrap();
-    // Each bit of a family's number is spelled with six bits: its members, one bit from there, are near no other's.
+    // Six bits encode each bit of a family's number, so a member, one bit from its centre, is near no member of another
+    // family.
     let center = |family: u64| (0..10).fold(0u64, |sum, at| sum | (((family >> at) & 1) * (0x3f << (6 * at))));
     let inserted: Vec<AtomicU64> = (0..FAMILIES).map(|_| AtomicU64::new(0)).collect();
     std::thread::scope(|scope| {
@@ -28,7 +30,7 @@ fn of_near_ones_that_many_threads_bring_exactly_one_is_inserted() {
             let (store, inserted) = (&store, &inserted);
             scope.spawn(move || {
                 for step in 0..FAMILIES {
-                    // All threads are at about the same family.
+                    // All threads work on about the same family.
                     let family = step ^ (thread % 2);
                     let Some(count) = inserted.get(family as usize) else { continue };
                     let own = center(family) ^ (1 << (7 * thread));
@@ -43,12 +45,12 @@ fn of_near_ones_that_many_threads_bring_exactly_one_is_inserted() {
     assert_eq!(store.records().count() as u64, FAMILIES);
 }
 
-/// Record number `n` of a writer who writes one after another.
+/// Record number `n` of a sequential writer.
 fn fingerprint(n: u64) -> u64 {
     Random(n).next()
 }
 
-/// How many there are of the first records, if they are just these.
+/// The number of records, which must be exactly the first ones.
 fn prefix(store: &Store, label: &str) -> u64 {
     let records: Vec<_> = store.records().map(Result::unwrap).collect();
     let ids: BTreeSet<u64> = records.iter().map(|record| record.id.number().unwrap()).collect();
@@ -98,7 +100,7 @@ fn readers_and_backups_see_moments_while_somebody_writes_and_merges() {
             let now = prefix(&opened, "a backup");
             assert!(now >= least.max(last) && report.records == now, "{now} of at least {least}");
             last = now;
-            // It is a store of its own.
+            // The backup is an independent store.
             opened.insert(1, u64::MAX, Durability::SyncData).unwrap();
             opened.compact().unwrap();
             drop(opened);
@@ -132,7 +134,7 @@ fn a_snapshot_that_outlives_its_store_takes_nothing_from_the_next_one() {
     store.insert(fingerprint(200), 200, Durability::Buffered).unwrap();
     store.compact().unwrap();
     drop(store);
-    // The snapshot's segment has the name of the first one of any store.
+    // The snapshot's segment has the same name as the first segment of any store.
     std::fs::remove_dir_all(&path).unwrap();
     drop(create());
     assert_eq!(snapshot.records().count(), 100);
@@ -141,7 +143,7 @@ fn a_snapshot_that_outlives_its_store_takes_nothing_from_the_next_one() {
     assert_eq!(Store::<u64>::open(&path, &options()).unwrap().records().count(), 100);
 }
 
-/// Records that are there before: enough for merging them to take a while.
+/// Existing records: enough for a merge to take a while.
 const LOADED: u64 = 100_000;
 
 #[test]
@@ -183,8 +185,7 @@ fn whoever_flushes_merges_and_loads_at_the_same_time_gets_done() {
                 &load,
                 &compacted,
             ];
-            // All in one pool, and not in that of the other tests: who computes there may be handed any other of these works, as
-            // long as there are others to wait for.
+            // A separate pool: in a pool shared with other tests, a waiting thread might execute another of these jobs.
             let pool = rayon::ThreadPoolBuilder::new().num_threads(8).build().unwrap();
             std::thread::scope(|scope| {
                 let (again, pool) = (&again, &pool);
@@ -212,7 +213,7 @@ fn a_refresh_sees_everything_that_was_written_before_it() {
     let opening = failing.clone();
     let follower = follow(&opening);
     let opened = opening.operations();
-    // Followers of whom one operation of a refresh fails, each another one.
+    // Followers with one failing operation in a refresh, a different one each.
     let unlucky: Vec<_> =
         (0..60).map(|at| follow(&Failing::new(Arc::new(memory.clone()), opened + at..opened + at + 1))).collect();
     let mut written = 1;

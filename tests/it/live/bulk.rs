@@ -1,4 +1,4 @@
-//! Loads and removals in bulk, merging, and writes, each beside the others.
+//! Bulk loads, bulk removals, compactions, and writes, each beside the others.
 
 use crate::hooked::{Hooked, Op};
 use crate::support::*;
@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 
 const BUFFERED: Durability = Durability::Buffered;
 
-/// Does something with the store once, in the midst of an operation.
+/// Runs some work on the store once, within another operation.
 #[derive(Clone, Default)]
 struct Midst {
     store: Arc<OnceLock<Weak<Store>>>,
@@ -19,14 +19,14 @@ struct Midst {
 }
 
 impl Midst {
-    /// A store, and what is done to it when it next creates a segment while it is armed.
+    /// A store, and the work to run on it when it next creates a segment while armed.
     fn store(&self, parameters: &Parameters, work: fn(&Store)) -> Arc<Store> {
         let midst = self.clone();
         let env = Hooked::behind(Arc::new(Memory::default()), move |op, path| {
             let is_segment = op == Op::Create && path.to_string_lossy().contains(".segment");
             if is_segment && midst.is_armed.swap(false, Ordering::SeqCst) {
                 let store = midst.store.get().and_then(Weak::upgrade).unwrap();
-                // The call at hand may hold threads of its own.
+                // The current call may hold threads of its own.
                 std::thread::scope(|scope| scope.spawn(|| work(&store)).join().unwrap());
             }
             Ok(())
@@ -38,7 +38,7 @@ impl Midst {
         store
     }
 
-    /// To be called when nothing is left to be flushed.
+    /// Call this when there is nothing to flush.
     fn arm(&self) {
         self.store.get().and_then(Weak::upgrade).unwrap().flush().unwrap();
         self.is_armed.store(true, Ordering::SeqCst);
@@ -80,7 +80,7 @@ fn which_records_a_removal_removes_is_decided_when_it_begins() {
         [(0xa, 1), (0xb, 2), (0xc, 3), (0xd, 4), (0xe, 5)].map(|(fingerprint, id)| Record::new(fingerprint, id));
     let report = store.bulk_remove(Records::WithIds(given.into())).unwrap();
     assert!(!midst.is_armed.load(Ordering::SeqCst));
-    // Those that were there: a, c and d.
+    // The existing ones: a, c and d.
     assert_eq!((report.records, report.removed, report.left), (5, 3, 3));
     check_count(&store, &[(0xb, 2), (0xe, 5), (0xf, 6)]);
 }
@@ -152,7 +152,7 @@ fn counted_records_are_counted_beside_loads_and_removals_too() {
     assert_eq!((store.get(7).unwrap(), store.statistics().records), (vec![Id::Count(7)], 8));
 }
 
-/// Has writes of the file that is being merged wait.
+/// Blocks writes to the output of a compaction.
 #[derive(Clone, Default)]
 struct Gate(Arc<(Mutex<bool>, Condvar)>);
 
@@ -193,7 +193,7 @@ fn nothing_waits_for_a_merge_in_the_background() {
         store.insert(Random(n).next(), n, BUFFERED).unwrap();
         store.flush().unwrap();
     }
-    // Four of the same size are due; the merge is at work and does not get on.
+    // Four runs of the same size are due; the compaction is blocked.
     let (done, is_done) = std::sync::mpsc::channel();
     let writer = Arc::clone(&store);
     std::thread::spawn(move || {
@@ -219,7 +219,7 @@ fn a_compaction_ends_although_others_go_on_writing() {
         let (number, store) = (Arc::clone(&number), Arc::clone(&store));
         let flushing = AtomicBool::new(false);
         Hooked::behind(Arc::new(Memory::default()), move |op, path| {
-            // Whenever something is merged, another run comes, whose segment is no merged one.
+            // Whenever a merge runs, another run appears; its segment is not a merged one.
             let is_segment = path.to_string_lossy().ends_with(".segment.tmp");
             let store = store.get().and_then(Weak::upgrade).filter(|_| op == Op::Create && is_segment);
             if let Some(store) = store
@@ -246,7 +246,7 @@ fn a_compaction_ends_although_others_go_on_writing() {
     assert_eq!(created.records().count(), 4);
 }
 
-/// The most runs that the policy promises for these sizes, and one that is being flushed.
+/// The maximum number of runs that the policy promises for these sizes, and one run being flushed.
 fn promised(options: &Options) -> (u64, u64) {
     let manifest = inspect::manifest(Path::new("store"), options).unwrap();
     let bytes = |run: &inspect::RunView| run.segments.iter().map(|segment| segment.1.file_length).sum::<u64>();
@@ -274,7 +274,7 @@ fn runs_do_not_pile_up_under_any_load() {
             }
         })
     };
-    // It stops when memory is full too.
+    // Writers stop when memory is full too.
     let mut before = u64::MAX;
     wait_for("writers are never stopped", || written.load(Ordering::SeqCst) > 300);
     while std::mem::replace(&mut before, written.load(Ordering::SeqCst)) != before {

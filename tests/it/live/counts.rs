@@ -1,7 +1,8 @@
-//! How many records there are, exactly, whatever was written twice or for nothing.
+//! The exact number of records, after repeated and redundant writes.
 
 use crate::support::*;
-use fpstore::{BackupMode, Durability, Maintenance, Parameters, ReadMode, Record, Records, Store};
+use fpstore::admin::BackupMode;
+use fpstore::{Durability, Maintenance, Parameters, ReadMode, Record, Records, Store};
 
 const BUFFERED: Durability = Durability::Buffered;
 

@@ -1,11 +1,11 @@
-//! What a store asks of the device: one sync for many threads, none again after one that has failed, and nothing to write
-//! where only reading is possible.
+//! Requests of a store to the device: one sync for many threads, no sync after a failed one, and no writes where only
+//! reading is possible.
 
 use crate::support::*;
 use fpstore::env::{Env, LockFile, LogFile, Memory, ReadFile, ScratchFile, WriteFile};
+use fpstore::repair::{Lost, plan, repair};
 use fpstore::{
-    Durability, ErrorKind, IdKind, IdRef, Lost, Maintenance, Options, Parameters, ReadMode, Record, Store, inspect,
-    plan_repair, repair,
+    Durability, ErrorKind, IdKind, IdRef, Maintenance, Options, Parameters, ReadMode, Record, Store, inspect,
 };
 use std::io;
 use std::ops::Range;
@@ -14,7 +14,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
-/// A device that is slow to sync, and that can be told to fail.
+/// A device with slow syncs and failures on request.
 #[derive(Clone, Debug, Default)]
 struct Device {
     memory: Memory,
@@ -27,17 +27,17 @@ struct Told {
     syncs: AtomicU64,
     /// Whether these fail.
     fails_to_sync: AtomicBool,
-    /// Whether nothing can be written.
+    /// Whether all writes fail.
     is_full: AtomicBool,
-    /// Whether the name of a manifest cannot be made durable, and whether one was renamed last.
+    /// Whether syncing the name of a manifest fails, and whether the last rename was one of a manifest.
     fails_to_sync_names: AtomicBool,
     is_manifest_last: AtomicBool,
-    /// Whether there is no room for large files, and how often somebody has asked, which takes its time.
+    /// Whether there is no space for large files, and the number of requests for it, which take time.
     has_no_room: AtomicBool,
     asked_for_room: AtomicU64,
-    /// Whether a file is listed that is not there.
+    /// Whether listings include a file that does not exist.
     lists_a_ghost: AtomicBool,
-    /// Bytes of a file that cannot be read.
+    /// Unreadable bytes of a file.
     bad: Mutex<Option<(PathBuf, Range<u64>)>>,
 }
 
@@ -257,7 +257,7 @@ fn a_store_whose_merging_waits_for_room_is_closed_at_once() {
         store.insert(n, n, Durability::Buffered).unwrap();
         store.flush().unwrap();
     }
-    // What has no room is not to be done now.
+    // Maintenance without space for it is not due.
     store.wait_for_maintenance().unwrap();
     drop(store);
     let (store, asked) =
@@ -267,7 +267,7 @@ fn a_store_whose_merging_waits_for_room_is_closed_at_once() {
         assert!(Instant::now() < until, "nothing is merged");
         std::thread::yield_now();
     }
-    // It does not wait for room yet: it is just being told that there is none.
+    // The store does not wait for space yet: the device is only now reporting that there is none.
     let (closed, is_closed) = std::sync::mpsc::channel();
     std::thread::spawn(move || {
         drop(store);
@@ -304,7 +304,7 @@ fn a_sync_that_has_failed_is_not_tried_again() {
     assert_eq!(store.query(1, 0).unwrap().len(), 1, "it goes on answering");
     drop(store);
     assert_eq!(device.syncs(), syncs);
-    // Who opens it reads what is there, and makes it durable by writing it anew.
+    // The next writer reads the existing log, and makes it durable by writing it again.
     let store = Store::<u64>::open("store", &device.options()).unwrap();
     store.insert(4, 4, Durability::SyncData).unwrap();
     drop(store);
@@ -327,7 +327,7 @@ fn a_full_disk_fails_writes_alone_and_loses_nothing() {
     let (first, rest) = records.split_at(100);
     first.iter().for_each(|record| insert(&store, record).unwrap());
     device.told.is_full.store(true, Ordering::SeqCst);
-    // Not even the room that was set aside for the log takes anything on this disk.
+    // Even the space reserved for the log is unusable on this disk.
     let error = insert(&store, &rest[0]).unwrap_err();
     assert!(error.kind() == ErrorKind::Io && error.path().is_some(), "{error}");
     let readers = || {
@@ -381,21 +381,21 @@ fn what_needs_an_id_is_refused_without_one() {
     ];
     assert!(kinds.iter().all(|kind| kind.as_ref().unwrap_err().kind() == ErrorKind::InvalidInput), "{kinds:?}");
     assert_eq!(store.records().count(), 0);
-    // Nobody works in the background: there is nothing to wait for, whatever is due.
+    // There is no background work, so there is nothing to wait for.
     (0..5).for_each(|n| {
         store.insert(n, n, Durability::Buffered).unwrap();
         store.flush().unwrap();
     });
     store.wait_for_maintenance().unwrap();
     Store::<u64>::open_read_only("store", &device.options()).unwrap().wait_for_maintenance().unwrap();
-    // A store that numbers its records says which number a new one has got.
+    // A store that numbers its records returns the number of a new one.
     let store = Store::<u64>::create("own", &Parameters::new(3), &device.options()).unwrap();
     let numbers: Vec<_> =
         [0, u64::MAX].map(|one| store.insert_if_new(one, IdRef::None, 3, Durability::Buffered).unwrap().number).into();
     assert_eq!(numbers, [Some(0), Some(1)]);
 }
 
-/// The first log of the store, and where its frames begin.
+/// The first log of the store, and the offsets of its frames.
 fn frames(device: &Device) -> (PathBuf, Vec<u64>) {
     let log = inspect::logs("store", &device.options()).unwrap().remove(0);
     let mut view = inspect::LogView::open(&log, &device.options()).unwrap();
@@ -407,7 +407,7 @@ fn frames(device: &Device) -> (PathBuf, Vec<u64>) {
 fn the_end_of_a_log_that_cannot_be_read_is_lost_and_said_to_be() {
     let device = Device::default();
     let store = store_on(&device);
-    // Of more bytes than are given up together.
+    // More bytes than a repair gives up at a time.
     let batch = |n: u64| (0..500).map(move |id| (n << 32 | id, n * 500 + id));
     (0..3).for_each(|n| store.insert_many(batch(n), Durability::SyncData).unwrap());
     drop(store);
@@ -415,7 +415,7 @@ fn the_end_of_a_log_that_cannot_be_read_is_lost_and_said_to_be() {
     let before = device.memory.bytes(&log).unwrap();
     *device.told.bad.lock().unwrap() = Some((log.clone(), frames[2] + 7000..frames[2] + 7008));
     assert_eq!(Store::<u64>::open("store", &device.options()).unwrap_err().kind(), ErrorKind::Io);
-    let plan = plan_repair("store", &device.options()).unwrap();
+    let plan = plan("store", &device.options()).unwrap();
     assert!(!plan.is_sound() && !plan.saves_everything(), "{plan:?}");
     assert!(matches!(plan.losses[..], [ref loss] if loss.what == Lost::Batches { first: 3, last: None }), "{plan:?}");
     let report = repair("store", &device.options()).unwrap();
@@ -477,7 +477,7 @@ fn when_nobody_knows_which_manifest_is_there_nothing_is_replaced_or_removed() {
     }
     assert_eq!(store.wait_for_maintenance().unwrap_err().kind(), ErrorKind::Poisoned);
     drop(store);
-    // Of either manifest everything is there.
+    // With either manifest all files exist.
     device.memory.crash();
     let store = Store::<u64>::open("store", &device.options()).unwrap();
     assert!(store.records().all(|record| record.is_ok()));

@@ -1,16 +1,17 @@
-//! A store whose directory is moved away while it is open, with another store put in its place.
+//! A store whose directory is moved away while it is open, and replaced by another store.
 
 use crate::hooked::{Hooked, Op};
 use crate::support::*;
+use fpstore::admin::verify;
 use fpstore::env::{Env, FileSystem};
-use fpstore::{Durability, ErrorKind, IdKind, Maintenance, Options, Parameters, Record, Records, Store, verify};
+use fpstore::{Durability, ErrorKind, IdKind, Maintenance, Options, Parameters, Record, Records, Store};
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// All files of a directory, but for its lock.
+/// All files of a directory, except its lock.
 fn files(path: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
     let names = fs::read_dir(path).unwrap().map(|entry| entry.unwrap().path());
     names.filter(|path| !path.ends_with("LOCK")).map(|path| (path.clone(), fs::read(path).unwrap())).collect()
@@ -27,7 +28,7 @@ fn make_other(path: &Path) {
     }
 }
 
-/// Writes of every kind, until one fails; how many records were acknowledged.
+/// Writes of every kind, until one fails; returns the number of acknowledged records.
 fn work(path: &Path, options: &Options) -> (Store, u64, Option<fpstore::Error>) {
     let store = Store::<u64>::open(path, options).unwrap();
     let mut acknowledged = 0;
@@ -87,7 +88,7 @@ fn a_store_put_in_the_place_of_an_open_one_is_left_alone() {
             drop(store);
             let moved = aside.exists();
             if moved {
-                // The operation at hand was under way: it may have been done to the other store, and none after it.
+                // The operation in progress may have changed the other store; no later one did.
                 let found: BTreeMap<_, _> = files(&path)
                     .into_iter()
                     .map(|(path, bytes)| (path.file_name().unwrap().to_owned(), bytes))
@@ -143,7 +144,7 @@ fn a_relative_path_means_the_same_store_whatever_the_current_directory_becomes()
     let store = Store::<u64>::create(&path, &Parameters::new(3), &Options::new()).unwrap();
     assert_eq!(store.path(), path);
     drop(store);
-    // The current directory is the whole process's, so this test only looks at what becomes of a relative path.
+    // The current directory is global to the process, so this test only checks the handling of a relative path.
     let relative = Path::new("a store that is not there");
     let error = Store::<u64>::open(relative, &Options::new()).unwrap_err();
     assert_eq!(error.path(), Some(&*std::path::absolute(relative).unwrap()));

@@ -1,36 +1,38 @@
-//! Each operation on files fails in turn, alone or with all that follow; and at each of them the power fails, after which any
-//! part of what was not synced is there.
+//! Each operation on files fails in turn, alone or with all later ones; and at each of them the power fails, after
+//! which any part of the unsynced data may survive.
 //!
-//! What was acknowledged is there as far as its durability goes, batches are whole or absent, and queries answer what the model
-//! does, at one of the moments that the store may have come back to.
+//! Acknowledged writes survive according to their durability, batches are whole or absent, and queries answer like the
+//! model, at one of the possible recovery points.
 
 use super::model::Model;
 use crate::points;
 use crate::support::*;
+use fpstore::admin::{BackupMode, verify};
+use fpstore::bulk::IdSorter;
 use fpstore::env::{Env, Failing, Memory};
 use fpstore::{
-    BackupMode, Durability, ErrorKind, Fingerprint, Id, IdKind, IdSorter, Maintenance, Match, Options, Parameters,
-    ReadMode, Record, Records, Result, Store, U256, WriteBatch, verify,
+    Durability, ErrorKind, Fingerprint, Id, IdKind, Maintenance, Match, Options, Parameters, ReadMode, Record, Records,
+    Result, Store, U256, WriteBatch,
 };
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
-/// What a workload has done, step by step.
+/// The steps of a workload so far.
 struct Done<F: Fingerprint> {
-    /// What has to be there after each step; the first one is before any.
+    /// The expected records after each step; the first model precedes all steps.
     models: Vec<Model<F>>,
-    /// The last step that has returned without an error.
+    /// The last step that returned without an error.
     acknowledged: usize,
-    /// The last one of those that have promised to survive a power failure.
+    /// The last step that promised to survive a power failure.
     durable: usize,
     error: Option<fpstore::Error>,
 }
 
-/// One step: changes the model, and does the same to the store.
+/// One step: changes the model, and applies the same change to the store.
 type Step<F> = fn(&mut Worker<F>, &mut Model<F>) -> Result<Option<Durability>>;
 
-/// The store that is worked with, and what is random about it.
+/// The store, and the source of randomness.
 struct Worker<F: Fingerprint> {
     options: Options,
     store: Option<Store<F>>,
@@ -38,7 +40,7 @@ struct Worker<F: Fingerprint> {
     random: Random,
 }
 
-/// Fingerprints near each other; wide ones begin with the same words.
+/// Fingerprints near each other; wide ones share their first words.
 fn pool<F: Fingerprint>() -> Vec<F> {
     let wide = |value| F::from_words(|word| if word + 1 == F::WORDS { value } else { 7 });
     families(30, 4, 8).into_iter().map(wide).collect()
@@ -61,7 +63,7 @@ impl<F: Fingerprint> Worker<F> {
         (pool::<F>()[self.random.below(30) as usize], id_of(self.kind, self.random.below(12)))
     }
 
-    /// Records for a load or a removal in bulk, and the same for the model.
+    /// Records for a bulk load or a bulk removal, and the same for the model.
     fn records(&mut self) -> (Vec<(F, Id)>, Records<F>) {
         let records: Vec<(F, Id)> = (0..15).map(|_| self.record()).collect();
         let given = match self.kind {
@@ -91,7 +93,7 @@ impl<F: Fingerprint> Worker<F> {
 }
 
 impl<F: Fingerprint> Worker<F> {
-    /// Replaces in bulk; without ids, where that cannot be, nothing.
+    /// Replaces in bulk; does nothing without ids.
     fn replace(&mut self, model: &mut Model<F>) -> Result<Option<Durability>> {
         if self.kind == IdKind::None {
             return Ok(None);
@@ -102,7 +104,7 @@ impl<F: Fingerprint> Worker<F> {
         self.store().bulk_replace(given).map(|_| Some(Durability::SyncAll))
     }
 
-    /// Removes ids in bulk; where there are none, nothing.
+    /// Removes ids in bulk; does nothing without ids.
     fn remove_ids(&mut self, model: &mut Model<F>) -> Result<Option<Durability>> {
         if self.kind == IdKind::None {
             return Ok(None);
@@ -117,7 +119,7 @@ impl<F: Fingerprint> Worker<F> {
     }
 }
 
-/// The steps of a workload: all ways to write, and all that goes on beside.
+/// The steps of a workload: all kinds of writes, and all background operations.
 fn steps<F: Fingerprint>() -> Vec<Step<F>> {
     vec![
         |w, m| w.batch(m, Durability::Buffered),
@@ -189,12 +191,12 @@ fn steps<F: Fingerprint>() -> Vec<Step<F>> {
     ]
 }
 
-/// Where one of the steps makes a copy, and which.
+/// The directory in which one of the steps makes a backup.
 const COPY: &str = "copy";
 const COPIED: usize = 15;
 
-/// Who flushes and merges: the writing thread; nobody before the workload does, so that several logs have writes; or threads
-/// beside, whose operations come in between as it happens.
+/// The thread that flushes and compacts: the writing thread; none until the workload requests it, so that several logs
+/// have writes; or background threads, with arbitrary interleaving.
 const MAINTENANCE: [Maintenance; 3] = [Maintenance::Foreground, Maintenance::Manual, Maintenance::Background];
 
 fn options(env: Arc<dyn Env>, maintenance: Maintenance) -> Options {
@@ -205,7 +207,7 @@ fn parameters<F: Fingerprint>(kind: IdKind) -> Parameters {
     Parameters::new(3).with_width(F::WIDTH).with_ids(kind).with_id_index(kind != IdKind::None)
 }
 
-/// Works with the store in this environment until something fails.
+/// Runs the workload in this environment until an operation fails.
 fn work<F: Fingerprint>(env: Arc<dyn Env>, kind: IdKind, maintenance: Maintenance) -> Done<F> {
     let mut worker = Worker { options: options(env, maintenance), store: None, kind, random: Random(17) };
     let mut done = Done { models: vec![Model::new(kind)], acknowledged: 0, durable: 0, error: None };
@@ -237,7 +239,8 @@ fn work<F: Fingerprint>(env: Arc<dyn Env>, kind: IdKind, maintenance: Maintenanc
     done
 }
 
-/// After a failed write a store takes no more writes, or it does as if nothing had been; it answers in any case, if it can read.
+/// After a failed write a store refuses further writes, or continues as if the write had not happened. It answers
+/// queries in both cases, if it can read.
 fn goes_on_reading<F: Fingerprint>(worker: &Worker<F>, done: &Done<F>) {
     let Some(store) = &worker.store else { return };
     let (last, before) = (done.models.last().unwrap(), &done.models[done.models.len() - 2]);
@@ -247,7 +250,7 @@ fn goes_on_reading<F: Fingerprint>(worker: &Worker<F>, done: &Done<F>) {
         }
     }
     let (one, id) = (F::from_words(|_| 1), id_of(worker.kind, 1));
-    // It may reach the device, and must not come back when the power fails.
+    // It may reach the device, and must not reappear after a power failure.
     let removed = |()| store.remove(one, &id, Durability::SyncData).map(drop);
     if let Err(error) = store.insert(one, &id, Durability::Buffered).and_then(removed) {
         assert!(matches!(error.kind(), ErrorKind::Poisoned | ErrorKind::Io), "{error}");
@@ -262,7 +265,7 @@ fn empty<F: Fingerprint>(kind: IdKind) -> Memory {
     memory
 }
 
-/// Opens the store, and compares it with the models of the steps from which on one has to be there.
+/// Opens the store, and compares it with the models of the possible steps.
 fn check<F: Fingerprint>(memory: &Memory, kind: IdKind, done: &Done<F>, from: usize, point: &str) {
     let options = options(Arc::new(memory.clone()), Maintenance::Manual);
     let reader = Store::<F>::open_read_only("store", &options).unwrap_or_else(|error| panic!("{point}: {error}"));
@@ -281,7 +284,7 @@ fn check<F: Fingerprint>(memory: &Memory, kind: IdKind, done: &Done<F>, from: us
     for id in (0..12).map(|number| id_of(kind, number)).filter(|_| kind != IdKind::None) {
         assert_eq!(store.get_id(&id).unwrap(), model.fingerprints_of(&id), "{point}");
     }
-    // It goes on from there.
+    // The store accepts writes.
     let (five, id) = (F::from_words(|_| 5), id_of(kind, 5));
     store.insert(five, &id, Durability::SyncData).unwrap();
     drop(store);
@@ -294,7 +297,7 @@ fn check<F: Fingerprint>(memory: &Memory, kind: IdKind, done: &Done<F>, from: us
     assert!(!names.iter().any(|name| name.ends_with(".tmp")), "{point}: {names:?}");
 }
 
-/// The copy is there with all that the store had when it was made, or it is not there at all.
+/// The backup has all records of the store at the time of the call, or does not exist.
 fn check_copy<F: Fingerprint>(options: &Options, done: &Done<F>, point: &str) {
     match Store::<F>::open_read_only(COPY, options) {
         Ok(copy) => {
@@ -321,7 +324,8 @@ fn operations_of_this_run<F: Fingerprint>(kind: IdKind, every: usize) -> Vec<(Ma
     points::points(MAINTENANCE.into_iter().flat_map(all)).collect()
 }
 
-/// Calls `check` with all points. The threads are the test's own: what fails in a common one is printed by the test that made it.
+/// Calls `check` with all points. The test has its own threads, because output of a shared thread goes to the test that
+/// started it.
 fn on_all_cores<T: Sync>(points: &[T], check: impl Fn(&T) + Sync) {
     let next = AtomicUsize::new(0);
     std::thread::scope(|scope| {
@@ -335,7 +339,7 @@ fn on_all_cores<T: Sync>(points: &[T], check: impl Fn(&T) + Sync) {
     });
 }
 
-/// Lets operations fail, alone or with all that follow, with and without a power failure.
+/// Makes operations fail, alone or with all later ones, with and without a power failure.
 fn fail_in_turn<F: Fingerprint>(kind: IdKind, every: usize) {
     let noticed = AtomicU64::new(0);
     let points = operations_of_this_run::<F>(kind, every);
@@ -372,7 +376,7 @@ fn operations_fail_in_stores_of_every_kind() {
     fail_in_turn::<U256>(IdKind::Text, 11);
 }
 
-/// Lets the power fail at operations; so many states in all.
+/// Simulates power failures at operations; `states` states in all.
 fn power_fails<F: Fingerprint>(kind: IdKind, every: usize, states: u64) {
     let cases = operations_of_this_run::<F>(kind, every);
     let states = points::number(states);
@@ -380,13 +384,13 @@ fn power_fails<F: Fingerprint>(kind: IdKind, every: usize, states: u64) {
     let checked = AtomicU64::new(0);
     on_all_cores(&cases, |&(maintenance, operation)| {
         let memory = empty::<F>(kind);
-        // From here on nothing reaches the device.
+        // From here on no operation reaches the device.
         let failing = Failing::new(Arc::new(memory.clone()), operation..u64::MAX);
         let done = work::<F>(Arc::new(failing), kind, maintenance);
         for seed in 0..each {
             let after = memory.deep_copy();
             let mut random = Random(operation << 32 | seed);
-            // Of some crashes hardly anything survives, of others nearly all.
+            // Some crashes lose nearly everything, others hardly anything.
             let share = random.below(5);
             after.crash_keeping(|| random.below(4) < share);
             let label = format!("{kind:?} {maintenance:?}, operation {operation}, seed {seed}");

@@ -1,11 +1,10 @@
-//! What fails beside writes without touching what was acknowledged is no reason to refuse them.
+//! A background failure that does not affect acknowledged records is no reason to refuse writes.
 
 use crate::hooked::{EIO, Hooked, Op};
 use crate::support::*;
+use fpstore::admin::verify;
 use fpstore::env::{Env, Failing, Memory};
-use fpstore::{
-    Durability, ErrorKind, Maintenance, Options, Parameters, ReadMode, Record, Records, Store, inspect, verify,
-};
+use fpstore::{Durability, ErrorKind, Maintenance, Options, Parameters, ReadMode, Record, Records, Store, inspect};
 use std::io;
 use std::path::Path;
 use std::sync::atomic::{AtomicI32, AtomicU64, Ordering};
@@ -17,10 +16,10 @@ const EDQUOT: i32 = 122;
 const EFBIG: i32 = 27;
 const EMFILE: i32 = 24;
 
-/// Chooses the operations that fail.
+/// Selects the failing operations.
 type Which = fn(Op, &Path) -> bool;
 
-/// Says which operations fail at present, and with which error.
+/// The currently failing operations, and their error.
 #[derive(Clone, Default)]
 struct Faults {
     errno: Arc<AtomicI32>,
@@ -65,7 +64,7 @@ fn until(what: &str, done: impl Fn() -> bool) {
     }
 }
 
-/// Inserts records of these numbers.
+/// Inserts records with these numbers.
 fn insert(store: &Store, numbers: std::ops::Range<u64>) {
     numbers.for_each(|n| store.insert(Random(n).next(), n, Durability::Buffered).unwrap());
 }
@@ -95,7 +94,7 @@ fn a_bad_page_in_a_segment_that_is_due_stops_merging_alone() {
         let health = store.health();
         let trouble = health.merging.unwrap();
         assert!(health.poisoned.is_none() && trouble.error.contains(&name), "{trouble:?}");
-        // It is writable, and runs behind the damage are merged.
+        // The store is writable, and merges runs after the damaged one.
         insert(&store, 2000..12_000);
         store.flush().unwrap();
         store.wait_for_maintenance().unwrap();
@@ -124,7 +123,7 @@ fn no_error_of_merging_or_flushing_poisons_and_both_go_on_when_it_ends() {
                 store.flush().unwrap();
                 store.wait_for_maintenance().unwrap();
                 faults.begin(errno, which);
-                // As much as fits in memory is taken, more is refused; nothing is poisoned.
+                // The store accepts as much as fits in memory and refuses more, without being poisoned.
                 let refused = (1000..3000).find_map(|n| {
                     let error = store.insert(Random(n).next(), n, Durability::SyncData).err()?;
                     Some((n, error))
@@ -187,7 +186,7 @@ fn an_append_that_fails_is_taken_back_and_the_next_one_goes_on() {
         let store = Store::<u64>::open("store", &options).unwrap();
         assert!(store.recovery().torn.is_empty(), "{:?}", store.recovery());
         assert_eq!(store.records().count(), 200);
-        // What can neither be written nor taken back is in doubt.
+        // An append that can be neither completed nor undone is in doubt.
         store.insert(1, 1, Durability::Buffered).unwrap();
         faults.begin(errno, |op, _| matches!(op, Op::Append | Op::Cut));
         store.insert(1, 1, Durability::Buffered).unwrap_err();
@@ -251,7 +250,7 @@ fn a_log_that_cannot_be_made_is_tried_again() {
     for errno in [ENOSPC, EDQUOT, EMFILE, EIO] {
         let store = Store::<u64>::open("store", &options).unwrap();
         let before = store.records().count() as u64;
-        // The logs of the process before are written anew, then there is one of its own.
+        // First the writer places the logs of the process before again, then a log of its own.
         let which: [Which; 3] = [
             |op, _| op == Op::Create,
             |op, _| op == Op::CreateLog,
@@ -278,7 +277,7 @@ fn a_manifest_that_cannot_be_written_leaves_the_old_one_and_no_doubt() {
         let options = faults.options(&memory, Maintenance::Manual);
         let store = Store::<u64>::create("store", &Parameters::new(3), &options).unwrap();
         insert(&store, 0..50);
-        // No descriptor is left, so the manifest that is there cannot be read either.
+        // There is no free descriptor, so reading the existing manifest fails, too.
         faults.begin(errno, |op, path| {
             matches!(op, Op::Create | Op::Open) && path.to_string_lossy().contains("MANIFEST")
         });

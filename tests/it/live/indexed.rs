@@ -1,11 +1,13 @@
-//! An id index that a store gets later, and what is found, removed and replaced by id with it and without.
+//! An id index added later, and finding, removing and replacing by id with it and without.
 
 use super::model::Model;
 use crate::support::*;
+use fpstore::admin::{add_id_index, verify};
+use fpstore::bulk::{IdSorter, SortedIds};
 use fpstore::env::{Env, Failing};
 use fpstore::{
-    Durability, ErrorKind, Fingerprint, Id, IdKind, IdRef, IdSorter, Options, Parameters, ReadMode, Record, Records,
-    Result, SortedIds, Store, U256, add_id_index, parameters_of, verify,
+    Durability, ErrorKind, Fingerprint, Id, IdKind, IdRef, Options, Parameters, ReadMode, Record, Records, Result,
+    Store, U256, parameters_of,
 };
 use rayon::prelude::*;
 use std::sync::Arc;
@@ -14,7 +16,7 @@ fn id(kind: IdKind, number: u64) -> Id {
     if kind == IdKind::Text { Id::Text(format!("/page/{number}").into()) } else { Id::Number(number) }
 }
 
-/// Records of which several have one id, in several runs and logs, some of them removed.
+/// Records, several of them with one id, in several runs and logs, some of them removed.
 fn filled<F: Fingerprint>(kind: IdKind, with_index: bool) -> (Fixture, Parameters, Model<F>) {
     let fixture = Fixture::new(ReadMode::Pread);
     let parameters = Parameters::new(3).with_width(F::WIDTH).with_ids(kind).with_id_index(with_index);
@@ -43,7 +45,7 @@ fn records<F: Fingerprint>(store: &Store<F>) -> Vec<Record<F>> {
     store.records().map(Result::unwrap).collect()
 }
 
-/// The index finds what a scan finds, wherever adding it is interrupted; the records are always the same ones.
+/// The index finds the same as a scan, wherever adding it is interrupted; the records never change.
 fn added<F: Fingerprint>(kind: IdKind, every: usize) {
     let (fixture, parameters, model) = filled::<F>(kind, false);
     let counting = Failing::new(Arc::new(fixture.env.deep_copy()), 0..0);
@@ -114,7 +116,7 @@ fn few_ids_and_many_with_an_index_and_without() {
     {
         let (fixture, _, mut model) = filled::<u64>(kind, with_index);
         let store = Store::<u64>::open(&fixture.path, &fixture.options).unwrap();
-        // Twice in the input, never there, and with three records each.
+        // Ids that are repeated in the input, ids that do not exist, and ids with three records each.
         let numbers = if few { vec![7, 7, 900, 8, 901] } else { (60..160).chain([60, 900]).collect() };
         let ids: Vec<Id> = numbers.iter().map(|&number| id(kind, number)).collect();
         let removed: u64 = ids.iter().map(|id| model.remove_id(id, None)).sum();
@@ -150,7 +152,7 @@ fn what_has_no_ids_of_documents_is_refused() {
     };
     let store = load(&Parameters::new(3));
     refused(store.bulk_replace(Records::WithIds(vec![Record::new(1, 1)])).unwrap_err(), "numbers its records itself");
-    // A caller reads the numbers in answers, so records are removed by them.
+    // A caller gets the numbers from answers, so it removes records by them.
     let ids = sorted(&fixture.options, &[Id::Number(1), Id::Number(9)]);
     assert_eq!(store.bulk_remove_ids(&ids).unwrap().removed, 1);
     refused(store.bulk_remove_ids(&sorted(&fixture.options, &[Id::from("a")])).unwrap_err(), "ids of another kind");

@@ -1,5 +1,5 @@
-//! A process that writes with four threads is killed at any moment, on the real file system: nothing that it was told is done
-//! is lost, batches are whole or absent, and the store is sound.
+//! A process that writes with four threads is killed at any moment, on the real file system: no acknowledged write is
+//! lost, batches are whole or absent, and the store is sound.
 //!
 //! `FPSTORE_KILLS=N` kills it N times.
 
@@ -13,18 +13,18 @@ use std::process::{Command, Stdio};
 use std::time::Duration;
 
 const THREADS: u64 = 4;
-/// Kills of a run that nobody has told how many.
+/// Kills of a run by default.
 const KILLS: u64 = 200;
-/// Kills after which another store is begun.
+/// Kills after which the test creates another store.
 const KILLS_OF_A_STORE: u64 = 25;
-/// The test as the process that is to be killed is asked for it: this very program, which writes where it finds [`STORE`].
+/// The name of this test, for starting this program as the process to kill; it writes to the store in [`STORE`].
 const TEST: &str = "live::killed::nothing_acknowledged_is_lost_however_often_the_process_is_killed";
-/// Where the store of the writing process is, and what each thread is to write next.
+/// The store of the writing process, and the next write of each thread.
 const STORE: &str = "FPSTORE_KILLED_STORE";
 const NEXT: &str = "FPSTORE_KILLED_NEXT";
 
 fn options() -> Options {
-    // Memtables so small that logs, segments and merges come and go all the time.
+    // Memtables small enough for constant turnover of logs, segments and merges.
     Options::new().with_filters(Filters::Off).with_memtable_memory(20_000)
 }
 
@@ -36,12 +36,12 @@ fn records(thread: u64, number: u64) -> [Record; 3] {
     })
 }
 
-/// Whether a write removes two records of the last but one before it instead of adding three.
+/// Whether a write removes two records of the last but one write instead of adding three.
 fn removes(number: u64) -> bool {
     number % 5 == 4
 }
 
-/// What a thread's first writes have left.
+/// The records after a thread's first writes.
 fn left_by(thread: u64, writes: u64) -> BTreeSet<Record> {
     let mut left = BTreeSet::new();
     for number in 0..writes {
@@ -67,7 +67,7 @@ fn write(store: &Store, thread: u64, number: u64) {
     store.write(&batch, levels[(number + thread) as usize % 4]).unwrap();
 }
 
-/// What the killed process does.
+/// The main function of the killed process.
 fn write_until_killed(path: &str) {
     let next: Vec<u64> = std::env::var(NEXT).unwrap().split(',').map(|number| number.parse().unwrap()).collect();
     let store = <Store>::open(path, &options()).unwrap();
@@ -77,7 +77,7 @@ fn write_until_killed(path: &str) {
             scope.spawn(move || {
                 for number in next.. {
                     write(store, thread, number);
-                    // One call, which the pipe takes whole.
+                    // One call, which the pipe accepts whole.
                     let _ = std::io::stdout().write_all(format!("done {thread} {number}\n").as_bytes());
                 }
             });
@@ -85,7 +85,7 @@ fn write_until_killed(path: &str) {
     });
 }
 
-/// Has a process write until it is killed; what it was told is done.
+/// Runs a writing process until it is killed; returns the acknowledged writes.
 fn write_and_kill(path: &Path, next: &[u64], after: Duration) -> Vec<u64> {
     let told: Vec<String> = next.iter().map(u64::to_string).collect();
     let mut child = Command::new(std::env::current_exe().unwrap())
@@ -113,14 +113,14 @@ fn write_and_kill(path: &Path, next: &[u64], after: Duration) -> Vec<u64> {
     child.kill().unwrap();
     child.wait().unwrap();
     let rest: Vec<String> = lines.map_while(Result::ok).collect();
-    // The last line may be cut where the process was.
+    // The kill may have cut the last line.
     rest.iter()
         .filter(|line| line.split("done ").nth(1).is_none_or(|told| told.contains(' ')))
         .for_each(|line| _ = take(line));
     done
 }
 
-/// How many writes of each thread are there: those that were acknowledged, and perhaps the one that was on its way.
+/// The number of existing writes of each thread: the acknowledged ones, and perhaps the one in progress.
 fn check(path: &Path, done: &[u64]) -> Vec<u64> {
     let read_only = <Store>::open_read_only(path, &options()).unwrap();
     let read: BTreeSet<Record> = read_only.records().map(Result::unwrap).collect();

@@ -1,13 +1,14 @@
-//! A merge that is interrupted at any operation leaves the store as it was; the next merge makes the same segment.
+//! A merge interrupted at any operation leaves the store unchanged; the next merge makes the same segment.
 
 use crate::points::points;
 use crate::support::*;
+use fpstore::admin::verify;
 use fpstore::env::{Env, Failing, Memory};
-use fpstore::{Design, Durability, Fingerprint, Id, IdKind, Parameters, ReadMode, Record, Store, U256, verify};
+use fpstore::{Design, Durability, Fingerprint, Id, IdKind, Parameters, ReadMode, Record, Store, U256};
 use std::path::Path;
 use std::sync::Arc;
 
-/// A closed store of four runs, the later ones with removals, and its records.
+/// A closed store of four runs, the later ones with tombstones, and its records.
 fn runs<F: Fingerprint>(parameters: &Parameters, fingerprints: &[F]) -> (Fixture, Vec<Record<F>>) {
     let fixture = Fixture::new(ReadMode::Pread);
     let store = Store::create(&fixture.path, parameters, &fixture.options).unwrap();
@@ -32,7 +33,7 @@ fn open<F: Fingerprint>(fixture: &Fixture, env: &Failing) -> fpstore::Result<Sto
     Store::open(&fixture.path, &fixture.options.clone().with_env(Arc::new(env.clone())))
 }
 
-/// The bytes of all segments, one behind the other.
+/// The concatenated bytes of all segments.
 fn segments(env: &Memory) -> Vec<u8> {
     let mut names = env.list(Path::new("store")).unwrap();
     names.retain(|name| name.ends_with(".segment"));
@@ -40,7 +41,7 @@ fn segments(env: &Memory) -> Vec<u8> {
     names.iter().flat_map(|name| env.bytes(&Path::new("store").join(name)).unwrap()).collect()
 }
 
-/// Merges what is there, and checks what comes of it.
+/// Merges the runs, and checks the result.
 fn merged<F: Fingerprint>(fixture: &Fixture, env: &Memory, expected: &(Vec<u8>, Vec<Record<F>>), label: &str) {
     let store = open::<F>(fixture, &Failing::new(Arc::new(env.clone()), 0..0)).unwrap();
     store.compact().unwrap();
@@ -53,7 +54,7 @@ fn merged<F: Fingerprint>(fixture: &Fixture, env: &Memory, expected: &(Vec<u8>, 
     assert!(report.damages.is_empty(), "{label}: {:?}", report.damages);
 }
 
-/// What an uninterrupted merge makes, and how many operations it takes.
+/// The result of an uninterrupted merge, and its number of operations.
 fn uninterrupted<F: Fingerprint>(fixture: &Fixture, records: &[Record<F>]) -> ((Vec<u8>, Vec<Record<F>>), u64) {
     let env = fixture.env.deep_copy();
     let counting = Failing::new(Arc::new(env.clone()), 0..0);
@@ -93,6 +94,6 @@ fn a_merge_may_be_killed_anywhere() {
     killed_everywhere::<u64>(&designed(4).with_ids(IdKind::Text), &fingerprints);
     killed_everywhere::<u64>(&designed(4).with_ids(IdKind::None), &fingerprints);
     killed_everywhere::<U256>(&designed(4).with_width(256), &wide(300, 6));
-    // The id index is made behind all tables.
+    // The id index follows all tables.
     killed_everywhere::<u64>(&designed(4).with_id_index(true), &fingerprints);
 }

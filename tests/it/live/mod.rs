@@ -1,4 +1,4 @@
-//! The live store: writes at any time, exact answers that include them at once, and nothing acknowledged ever lost.
+//! The live store: writes at any time, exact answers that include them at once, and no loss of acknowledged writes.
 
 mod beside;
 mod bulk;

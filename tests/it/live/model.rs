@@ -1,9 +1,9 @@
-//! What a live store has to hold, and to answer: a map, and comparing with every record.
+//! The expected content and answers of a live store: a map, and comparison with every record.
 
 use fpstore::{Fingerprint, Id, IdKind, Match, Record};
 use std::collections::BTreeMap;
 
-/// The records that are there. Where there are no ids, each fingerprint's count stands under `Id::Count(0)`.
+/// The existing records. Without ids, each fingerprint's count is under `Id::Count(0)`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Model<F: Fingerprint> {
     ids: IdKind,
@@ -29,7 +29,7 @@ impl<F: Fingerprint> Model<F> {
         *count = if counted { *count + 1 } else { 1 };
     }
 
-    /// Removes a record, or one that is counted; whether there was one.
+    /// Removes a record, or one counted record; returns whether there was one.
     pub(crate) fn remove(&mut self, fingerprint: F, id: &Id) -> bool {
         let key = self.key(fingerprint, id);
         let Some(count) = self.records.get_mut(&key) else { return false };
@@ -40,19 +40,19 @@ impl<F: Fingerprint> Model<F> {
         true
     }
 
-    /// Removes all records of a fingerprint; how many there were.
+    /// Removes all records of a fingerprint; returns their number.
     pub(crate) fn remove_fingerprint(&mut self, fingerprint: F) -> u64 {
         let gone: Vec<_> = self.records.keys().filter(|key| key.0 == fingerprint).cloned().collect();
         gone.iter().filter_map(|key| self.records.remove(key)).sum()
     }
 
-    /// Removes all records of an id but that with the fingerprint to keep; how many there were.
+    /// Removes all records of an id except that with the fingerprint `keep`; returns their number.
     pub(crate) fn remove_id(&mut self, id: &Id, keep: Option<F>) -> u64 {
         let gone: Vec<_> = self.records.keys().filter(|key| key.1 == *id && keep != Some(key.0)).cloned().collect();
         gone.iter().filter_map(|key| self.records.remove(key)).sum()
     }
 
-    /// Gives the ids of records these fingerprints and no others; how many records were removed.
+    /// Gives the ids of records these fingerprints and no others; returns the number of removed records.
     pub(crate) fn replace(&mut self, records: &[Record<F>]) -> u64 {
         let stays = |key: &(F, Id)| records.iter().any(|record| (record.fingerprint, &record.id) == (key.0, &key.1));
         let is_named = |key: &(F, Id)| records.iter().any(|record| record.id == key.1);
@@ -68,18 +68,18 @@ impl<F: Fingerprint> Model<F> {
         self.records.keys().filter(|key| key.1 == *id).map(|key| key.0).collect()
     }
 
-    /// All records in order, as a store returns them.
+    /// All records in the order of a store.
     pub(crate) fn records(&self) -> Vec<Record<F>> {
         let id = |id: &Id, count: u64| if self.ids == IdKind::None { Id::Count(count) } else { id.clone() };
         self.records.iter().map(|(key, &count)| Record { fingerprint: key.0, id: id(&key.1, count) }).collect()
     }
 
-    /// How many there are.
+    /// The number of records.
     pub(crate) fn count(&self) -> u64 {
         self.records.values().sum()
     }
 
-    /// What a query has to answer.
+    /// The expected answer to a query.
     pub(crate) fn near(&self, query: F, k: u32) -> Vec<Match<F>> {
         let mut near: Vec<Match<F>> = self
             .records()

@@ -1,6 +1,7 @@
-//! Many readers, one writer, merging all the while: every answer is that of a moment, and nothing is left behind.
+//! Many readers and one writer, with constant compactions: every answer matches the state at one moment, and no files
+//! remain.
 //!
-//! `FPSTORE_SECONDS=N` goes on for N seconds.
+//! `FPSTORE_SECONDS=N` runs for N seconds.
 
 use super::model::Model;
 use crate::points::number;
@@ -13,12 +14,12 @@ use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 const READERS: u64 = 20;
-/// Seconds of a run that nobody has told how many.
+/// Seconds of a run by default.
 const SECONDS: u64 = 6;
-/// States that are remembered: more than are written while one query is answered.
+/// Number of remembered states: more than the writer makes during one query.
 const REMEMBERED: usize = 4096;
 
-/// The states that the store was in, oldest first, and the number of the first one.
+/// Past states of the store, oldest first, and the number of the first one.
 struct History {
     first: u64,
     models: VecDeque<Arc<Model<u64>>>,
@@ -33,7 +34,7 @@ impl History {
 struct Shared {
     store: Store,
     history: Mutex<History>,
-    /// The state that is being written, or was written last.
+    /// The state of the current write, or of the last one.
     writing: AtomicU64,
     stop: AtomicBool,
     answers: AtomicU64,
@@ -54,7 +55,7 @@ fn write(shared: &Shared) {
         let mut history = None;
         let mut begin = || {
             shared.writing.store(number + 1, Ordering::SeqCst);
-            // Snapshots are taken of states that are known.
+            // Takes snapshots only of known states.
             history = Some(shared.history.lock().unwrap());
         };
         if random.below(5) < 2 {
@@ -95,7 +96,7 @@ fn read(shared: &Shared, reader: u64) {
             assert_eq!(records, model.records());
             continue;
         }
-        // An answer is that of some state between the last one that was done before and the last one begun since.
+        // An answer matches some state between the last one finished before the query and the last one begun since.
         let (before, _) = shared.history.lock().unwrap().latest();
         let found = searcher.query(query, k).unwrap();
         let after = shared.writing.load(Ordering::SeqCst);
@@ -169,7 +170,7 @@ fn twenty_readers_see_states_that_were() {
     shared.store.wait_for_maintenance().unwrap();
     let statistics = shared.store.statistics();
     assert!(statistics.written.merged > 0 && statistics.written.new > 0, "nothing was flushed or merged");
-    // Only what the manifest names is there, and open.
+    // Only files that the manifest names exist, and are open.
     let named = {
         let manifest = fpstore::inspect::manifest(&path, &Options::new()).unwrap();
         manifest.runs.iter().map(|run| run.segments.len()).sum::<usize>()

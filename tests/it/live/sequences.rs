@@ -1,6 +1,6 @@
 //! Random sequences of all operations, compared with the model after each.
 //!
-//! Some thousand short sequences run each time. `FPSTORE_SEQUENCES=N` runs N of them, from `FPSTORE_SEED` on (see
+//! A run has some thousand short sequences. `FPSTORE_SEQUENCES=N` runs N of them, from `FPSTORE_SEED` on (see
 //! BENCHMARKS.md for the long run).
 
 mod by_id;
@@ -8,10 +8,11 @@ mod by_id;
 use super::model::Model;
 use crate::points;
 use crate::support::*;
+use fpstore::admin::add_id_index;
 use fpstore::env::{Env, Failing};
 use fpstore::{
     BatchStrategy, Durability, Fingerprint, Id, IdKind, IdRef, Maintenance, Parameters, ReadMode, Record, Records,
-    Result, Snapshot, Store, U256, WriteBatch, add_id_index,
+    Result, Snapshot, Store, U256, WriteBatch,
 };
 use rayon::prelude::*;
 use std::path::PathBuf;
@@ -19,7 +20,7 @@ use std::sync::Arc;
 
 /// Operations of a sequence.
 const LENGTH: u64 = 50;
-/// Sequences of a run that nobody has told how many.
+/// Sequences of a run by default.
 const SEQUENCES: u64 = 2400;
 
 /// A store under test.
@@ -28,7 +29,7 @@ struct World<F: Fingerprint> {
     parameters: Parameters,
     random: Random,
     store: Store<F>,
-    /// Open for reading, and behind.
+    /// A follower, possibly behind.
     reader: Option<Store<F>>,
     model: Model<F>,
     snapshots: Vec<(Snapshot<F>, Model<F>)>,
@@ -36,7 +37,7 @@ struct World<F: Fingerprint> {
     pool: Vec<F>,
     backups: u64,
     maintenance: Maintenance,
-    /// What was done, for messages.
+    /// The operations so far, for messages.
     log: Vec<String>,
 }
 
@@ -183,7 +184,7 @@ impl<F: Fingerprint> World<F> {
         let is_there = own.iter().any(|one| one.distance == 0);
         assert_eq!(check.inserted, duplicates.is_empty() && !is_there, "{:#?}", self.log);
         assert_eq!(check.own, own, "{:#?}", self.log);
-        // Of some of them, those of the nearest fingerprints; which of one fingerprint's is not said.
+        // With a limit, some of the nearest matches; the choice among equal distances is unspecified.
         let places = |matches: &[fpstore::Match<F>], most| {
             matches.iter().take(most).map(|one| (one.distance, one.fingerprint)).collect::<Vec<_>>()
         };
@@ -197,7 +198,7 @@ impl<F: Fingerprint> World<F> {
 
     fn reopen(&mut self) {
         self.reader = None;
-        // A store is closed before it is opened again.
+        // Close a store before opening it again.
         let other = Store::<F>::open(&self.fixture.path, &self.fixture.options);
         assert_eq!(other.unwrap_err().kind(), fpstore::ErrorKind::Locked);
         let read_only = Store::open_read_only(&self.fixture.path, &self.fixture.options).unwrap();
@@ -212,8 +213,8 @@ impl<F: Fingerprint> World<F> {
         assert!(self.store.recovery().torn.is_empty());
     }
 
-    /// Some writes, one of whose operations on files fails, or all from one on; perhaps the power fails too. What was acknowledged
-    /// is there as far as its durability goes, each write whole or not at all.
+    /// Some writes with a failing operation on files, or all failing from one on; optionally with a power failure.
+    /// Acknowledged writes survive according to their durability, each write whole or not at all.
     fn on_a_failing_disk(&mut self) {
         self.reader = None;
         self.store.sync(Durability::SyncAll).unwrap();
@@ -223,7 +224,8 @@ impl<F: Fingerprint> World<F> {
         let end = if self.random.below(2) == 0 { at + 1 } else { u64::MAX };
         let shared: Arc<dyn Env> = Arc::new(Failing::new(Arc::new(self.fixture.env.clone()), at..end));
         let store = Store::open(&self.fixture.path, &self.fixture.options.clone().with_env(shared));
-        // What the store may hold: the state of before, and after each write. How many were acknowledged, and for ever.
+        // The possible contents: the state before, and after each write. The numbers of acknowledged and of durable
+        // writes.
         let (mut states, mut acknowledged, mut durable) = (vec![self.model.clone()], 0, 0);
         for _ in 0..self.random.below(12) {
             let Ok(store) = &store else { break };
@@ -248,7 +250,7 @@ impl<F: Fingerprint> World<F> {
         self.model = state.unwrap_or_else(|| panic!("{found:?} is no state that there may be: {:#?}", self.log));
     }
 
-    /// A write to a store that may fail; whether it survives a power failure.
+    /// A write to a store that may fail; returns whether it survives a power failure.
     fn attempt(&mut self, store: &Store<F>, model: &mut Model<F>) -> Result<bool> {
         let (fingerprint, id, durability) = (self.fingerprint(), self.id(), self.durability());
         let what = self.random.below(11);
@@ -292,7 +294,7 @@ impl<F: Fingerprint> World<F> {
         Ok(durability != Durability::Buffered)
     }
 
-    /// Some records for a load or a removal in bulk.
+    /// Some records for a bulk load or a bulk removal.
     fn records(&mut self) -> (Vec<Record<F>>, Records<F>) {
         let count = self.random.below(20);
         let records: Vec<Record<F>> =
@@ -325,7 +327,7 @@ impl<F: Fingerprint> World<F> {
         assert_eq!((report.removed, report.left), (removed as u64, self.model.count()), "{:#?}", self.log);
     }
 
-    /// Another process that reads sees the same after it has looked again.
+    /// A reader in another process sees the same after a refresh.
     fn read_elsewhere(&mut self) {
         match &self.reader {
             Some(reader) => _ = reader.refresh().unwrap(),
@@ -336,14 +338,14 @@ impl<F: Fingerprint> World<F> {
         let reader = self.reader.as_ref().unwrap();
         let found: Vec<Record<F>> = reader.records().map(Result::unwrap).collect();
         assert_eq!(found, self.model.records(), "{:#?}", self.log);
-        // What goes on in the background may change the manifest at any time.
+        // Background work may change the manifest at any time.
         assert!(self.maintenance == Maintenance::Background || !reader.refresh().unwrap());
     }
 
     fn back_up(&mut self) {
         self.backups += 1;
         let path = PathBuf::from(format!("backup {}", self.backups));
-        let mode = [fpstore::BackupMode::Link, fpstore::BackupMode::Copy][self.random.below(2) as usize];
+        let mode = [fpstore::admin::BackupMode::Link, fpstore::admin::BackupMode::Copy][self.random.below(2) as usize];
         assert_eq!(self.store.backup(&path, mode).unwrap().records, self.model.count(), "{:#?}", self.log);
         let copy = Store::<F>::open(&path, &self.fixture.options).unwrap();
         let found: Vec<Record<F>> = copy.records().map(Result::unwrap).collect();
@@ -424,7 +426,7 @@ impl<F: Fingerprint> World<F> {
         assert!(damages.is_empty(), "{damages:?}");
         self.snapshots.clear();
         self.store.wait_for_maintenance().unwrap();
-        // Nothing is left behind but the manifest, the lock, and the segments of one run.
+        // Only the manifest, the lock, and the segments of one run remain.
         drop(self.reader);
         let mut names: Vec<String> = self.fixture.files().into_iter().map(|(path, _)| name(&path)).collect();
         names.retain(|name| !["MANIFEST", "LOCK"].contains(&name.as_str()));

@@ -1,4 +1,4 @@
-//! Blocks that no encoder writes, in a table whose codes are plain enough to write them by hand.
+//! Blocks that no encoder writes, in a table with codes simple enough to write by hand.
 
 use super::When::Read;
 use super::flips;
@@ -26,7 +26,7 @@ impl Body {
         self
     }
 
-    /// A value read forward.
+    /// A forward value.
     pub(super) fn value(mut self, value: u64, bits: u32) -> Self {
         self.0.extend((0..bits).map(|bit| value >> bit & 1 == 1));
         self
@@ -94,14 +94,14 @@ pub(super) fn good(codec: Codec, kind: u8, block: Vec<u8>, keys: &[u64]) {
     accepted(&format!("{codec} {kind} {} keys up to {shown:x?}", keys.len()), &bytes, &records);
 }
 
-/// One block of three keys, of which the index has the last.
+/// One block of three keys, the last of which is in the index.
 pub(super) fn bad(label: &str, kind: u8, block: Vec<u8>, last: u64, message: &str) {
     let codec = if kind == XOR { Codec::Xor } else { Codec::Adaptive };
     refused(label, &segment(codec, &[(kind, 3, last, block)]), Read, message);
 }
 
-/// What every kind of block refuses; `block` is that of two keys, 5 and 9, `padding` the numbers of its padding bits.
-/// If the end of the block is cut off, it is refused with one of the messages `cut`.
+/// Faults that every kind of block refuses; `block` has two keys, 5 and 9, and `padding` lists its padding bits. If the
+/// end of the block is cut off, it is refused with one of the messages `cut`.
 pub(super) fn frames(codec: Codec, kind: u8, block: Vec<u8>, padding: &[usize], cut: &[&str]) {
     good(codec, kind, block.clone(), &[5, 9, 20]);
     bad("the last key again", kind, block.clone(), 9, ORDER);
@@ -120,7 +120,7 @@ pub(super) fn frames(codec: Codec, kind: u8, block: Vec<u8>, padding: &[usize], 
     good(codec, kind, vec![], &[u64::MAX]);
     refused("one key and a body", &segment(codec, &[(kind, 1, 5, vec![0])]), Read, FILL);
     refused("one key and eight bits more", &segment(codec, &[(kind, 1, 5, vec![1])]), Read, FILL);
-    // Bytes too few: they are the next block's.
+    // Too few bytes: they belong to the next block.
     for length in 0..block.len() {
         let (first, second) = block.split_at(length);
         let bytes = segment(codec, &[(kind, 3, 20, first.to_vec()), (kind, 1, 30, second.to_vec())]);
@@ -174,7 +174,7 @@ fn xor() {
         let block = Body::default().xor(u64::MAX, keys[0]).xor(keys[0], keys[1]).bytes();
         bad(label, XOR, block, last, ORDER);
     }
-    // Behind the greatest key it would begin again at 0.
+    // After the greatest key it would begin again at 0.
     let block = Body::default().xor(u64::MAX, 7).xor(7, u64::MAX).xor(u64::MAX, 9).bytes();
     refused("around", &segment(Codec::Xor, &[(XOR, 4, 20, block)]), Read, ORDER);
 }
@@ -205,7 +205,7 @@ fn gap() {
     frames_of(CODEC, 2, &gaps(2, &[(1, 1), (3, 0)]));
     frames_of(CODEC, 56, &gaps(56, &[(5, 0), (3, 0)]));
     for low_width in 0..=56 {
-        // Enough keys for all ways of decoding: some at a time, the last ones alone.
+        // Enough keys for all decoding paths: several at a time, and the last ones singly.
         let parts: Vec<(u64, usize)> = (0..41)
             .map(|i| (0x00f7_35a9_c1e2_4b86_u64.rotate_left(i) & ((1 << low_width) - 1), i as usize % 5))
             .collect();
@@ -220,7 +220,7 @@ fn the_unary_stream_of_gap() {
     let full = gaps(0, &[(0, 2), (0, 4)]).bytes();
     assert_eq!(full, [0b1000_0100]);
     good(CODEC, 0, full.clone(), &[2, 7, 20]);
-    // The first bit behind it, and that is the next block's first.
+    // The first bit after it, which is the next block's first bit.
     let beyond = |behind: &[Block]| segment(CODEC, &[&[(0, 3, 20, vec![0b0000_0100])][..], behind].concat());
     refused("a bit behind the block", &beyond(&[(0, 2, 30, vec![1])]), Read, FILL);
     refused("eight bits behind the block", &beyond(&[(0, 2, 40, vec![0x80])]), Read, FILL);
@@ -240,7 +240,7 @@ fn the_unary_stream_of_gap() {
     refused("as many keys as none can have", &segment(CODEC, &[(56, 5000, 1 << 60, vec![3; 100])]), Read, FILL);
     refused("and low parts of no width", &segment(CODEC, &[(0, 5000, 1 << 60, vec![255; 624])]), Read, FILL);
     good(CODEC, 0, [vec![255; 624], vec![127]].concat(), &(0..5000).collect::<Vec<_>>());
-    // One high part takes the whole page, and one bit more than that.
+    // One high part takes the whole page, and then one bit more.
     let zeros = 8 * 4092 - 2;
     good(CODEC, 40, gaps(40, &[(1, zeros - 40)]).bytes(), &[((zeros as u64 - 40) << 40) + 1, u64::MAX]);
     let block = gaps(40, &[(1, zeros - 39)]).bytes();
@@ -258,7 +258,7 @@ fn gaps_beyond_the_greatest_key() {
     let long = |parts: &[(u64, usize)], last: u64| {
         segment(CODEC, &[(56, parts.len() as u16 + 1, last, gaps(56, parts).bytes())])
     };
-    // A sum that is almost too great, made of a high part, of several, of low parts alone.
+    // A sum just below the limit: from one high part, from several, and from low parts alone.
     for parts in [
         vec![(5, 0), (6, 131)],
         vec![(MOST - 1, 255)],
@@ -271,7 +271,7 @@ fn gaps_beyond_the_greatest_key() {
     ] {
         good(CODEC, 56, gaps(56, &parts).bytes(), &sums(56, &parts, u64::MAX));
     }
-    // One more: that key is the greatest, which only the index may have.
+    // One more: that key is the greatest, which may only be in the index.
     for (label, parts) in [
         ("the greatest key in one", vec![(MOST, 255)]),
         ("the greatest key in two", vec![(MOST, 100), (MOST, 154)]),
@@ -280,7 +280,7 @@ fn gaps_beyond_the_greatest_key() {
     ] {
         refused(label, &long(&parts, u64::MAX), Read, ORDER);
     }
-    // Beyond it: modulo 2^64 all of these keys are in range, and all but one of them ascend, or even all.
+    // Beyond the limit: modulo 2^64 all of these keys are in range, and all but one of them, or even all, ascend.
     for (label, parts) in [
         ("low parts around", vec![(MOST, 0); 300]),
         ("low parts around by one", [vec![(MOST, 0); 256], vec![(0, 0)]].concat()),
@@ -300,14 +300,14 @@ fn gaps_beyond_the_greatest_key() {
         refused(label, &long(&parts, 1 << 63), Read, ORDER);
         refused(&format!("{label}, up to the end"), &long(&parts, u64::MAX), Read, ORDER);
     }
-    // Narrower low parts; below 50 bits a page of 4,096 bytes has no room for so great a high part.
+    // Narrower low parts; below 50 bits a page of 4,096 bytes has no space for such a high part.
     for (low_width, high) in [(50, 1 << 14), (52, 1 << 12), (55, 512)] {
         let short = gaps(low_width, &[(7, 3), (3, high - 4)]);
         good(CODEC, low_width as u8, short.bytes(), &sums(low_width, &[(7, 3), (3, high - 4)], u64::MAX));
         bad("a high part around", low_width as u8, gaps(low_width, &[(7, 0), (3, high)]).bytes(), 1 << 60, ORDER);
         bad("both around", low_width as u8, gaps(low_width, &[(7, 3), (3, high - 3)]).bytes(), 1 << 60, ORDER);
     }
-    // Small gaps behind a great base: the first key, the only one, a later one, the last of many.
+    // Small gaps after a great base: the first key, the only one, a later one, the last of many.
     let behind = |base: u64, low_width: u32, parts: &[(u64, usize)]| {
         let before = (0, 1, base - 1, vec![]);
         let block = gaps(low_width, parts).bytes();

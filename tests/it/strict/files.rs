@@ -1,4 +1,4 @@
-//! Manifests and logs taken apart, changed, and put together again with every checksum right.
+//! Manifests and logs taken apart, changed, and reassembled with correct checksums.
 
 use super::parts::{PARAMETERS, number, parameters_length};
 use crate::support::*;
@@ -16,10 +16,10 @@ pub(crate) struct Manifest {
     pub(crate) first_log: u64,
     pub(crate) flushed: u64,
     pub(crate) written: [u64; 3],
-    /// The number of runs, if it is not that of those that follow.
+    /// The number of runs, if it differs from the number of runs that follow.
     pub(crate) count: Option<u32>,
     pub(crate) runs: Vec<Run>,
-    /// What stands behind the runs.
+    /// Bytes after the runs.
     pub(crate) tail: Vec<u8>,
 }
 
@@ -28,9 +28,9 @@ pub(crate) struct Manifest {
 pub(crate) struct Run {
     pub(crate) first: u64,
     pub(crate) last: u64,
-    /// Which segments it has, and whether its net number of records is known, as bits.
+    /// Bits: the segments of the run, and whether its net records are known.
     pub(crate) has: u8,
-    /// Written if it is there, whatever `has` says.
+    /// Written if present, independent of `has`.
     pub(crate) net: Option<i64>,
     pub(crate) segments: Vec<Entry>,
 }
@@ -38,18 +38,18 @@ pub(crate) struct Run {
 /// Number, file length, records, fingerprints; footer checksum.
 pub(crate) type Entry = ([u64; 4], u32);
 
-/// Bits of what a run has.
+/// Bits of the segments in a run.
 pub(crate) const REMOVALS: u8 = 1;
 pub(crate) const RECORDS: u8 = 2;
 pub(crate) const ID_INDEX: u8 = 4;
 pub(crate) const NET: u8 = 8;
 
-/// What a manifest says of a segment, and the segment's parameters.
+/// The manifest's entry of a segment, and the segment's parameters.
 pub(crate) fn entry(own: u64, segment: &[u8]) -> (Entry, Vec<u8>) {
     let trailer = segment.len() - 16;
     let field = |at: usize| u32::from_le_bytes(segment[trailer + at..trailer + at + 4].try_into().unwrap());
     let footer = trailer - field(0) as usize;
-    // Of a broken footer, something.
+    // A broken footer gives arbitrary values.
     let length = Some(parameters_length(&segment[footer..])).filter(|length| footer + length + 16 <= trailer);
     let behind = footer + length.unwrap_or(PARAMETERS);
     let counts = [own, segment.len() as u64, number(segment, behind), number(segment, behind + 8)];
@@ -57,7 +57,7 @@ pub(crate) fn entry(own: u64, segment: &[u8]) -> (Entry, Vec<u8>) {
 }
 
 impl Manifest {
-    /// One that names these segments of records, numbered from 1, each in a run of its own.
+    /// A manifest that names these segments of records, numbered from 1, each in its own run.
     pub(crate) fn naming(segments: &[&[u8]]) -> Self {
         let (mut runs, mut parameters) = (Vec::new(), Vec::new());
         for (segment, own) in segments.iter().zip(1..) {
@@ -81,7 +81,7 @@ impl Manifest {
         }
     }
 
-    /// Of one that is sound.
+    /// The parts of a sound manifest.
     pub(crate) fn take(bytes: &[u8]) -> Self {
         let behind = 12 + parameters_length(&bytes[12..]);
         let field = |index: usize| number(bytes, behind + 1 + 8 * index);
@@ -144,10 +144,10 @@ pub(crate) struct Log {
     pub(crate) parameters: Vec<u8>,
     pub(crate) number: u64,
     pub(crate) first: u64,
-    /// What stands behind the header up to the first frame.
+    /// Padding between the header and the first frame.
     pub(crate) padding: u8,
     pub(crate) frames: Vec<Frame>,
-    /// What stands behind the last frame.
+    /// Bytes after the last frame.
     pub(crate) tail: Vec<u8>,
 }
 
@@ -157,11 +157,11 @@ pub(crate) struct Frame {
     pub(crate) sequence: u64,
     pub(crate) durable: u64,
     pub(crate) operations: Vec<u8>,
-    /// Bits of the first operation's byte that are flipped after the checksum was made.
+    /// Bits of the first operation's byte that are flipped after the checksum is computed.
     pub(crate) flip: u8,
-    /// What the padding consists of.
+    /// The byte that fills the padding.
     pub(crate) padding: u8,
-    /// Whether there are zeros in its place.
+    /// Whether zeros replace it.
     pub(crate) zeros: bool,
 }
 
@@ -179,7 +179,7 @@ impl Log {
         }
     }
 
-    /// Of one that is sound. The room behind the frames is its tail.
+    /// The parts of a sound log. The zero space after the frames is its tail.
     pub(crate) fn take(bytes: &[u8]) -> Self {
         let behind = 12 + parameters_length(&bytes[12..]);
         let mut log = Self::empty(&bytes[12..behind], number(bytes, behind), number(bytes, behind + 8));
@@ -194,13 +194,13 @@ impl Log {
         log
     }
 
-    /// Adds a frame that knows so many of those before it durable.
+    /// Adds a frame that records `durable` of the frames before it as durable.
     pub(crate) fn push(&mut self, durable: usize, operations: Vec<u8>) {
         let durable = self.ends()[durable] as u64;
         self.frames.push(Frame::new(self.first + self.frames.len() as u64, durable, operations));
     }
 
-    /// Where the header ends, and each frame.
+    /// The ends of the header and of each frame.
     pub(crate) fn ends(&self) -> Vec<usize> {
         let mut ends = vec![(12 + self.parameters.len() + 20).next_multiple_of(8)];
         for frame in &self.frames {
@@ -209,7 +209,7 @@ impl Log {
         ends
     }
 
-    /// Where the last frame ends.
+    /// The end of the last frame.
     pub(crate) fn end(&self) -> usize {
         self.ends()[self.frames.len()]
     }
@@ -266,8 +266,7 @@ pub(crate) fn store(manifest: Vec<u8>, segments: &[&[u8]], mode: ReadMode) -> Fi
     fixture
 }
 
-/// What the specification's own decoder says of a store: its exit code, output, and messages; none where there is no
-/// Python.
+/// The result of the specification's decoder on a store: its exit code, output, and messages; none without Python.
 pub(super) fn decoded(fixture: &Fixture) -> Option<(i32, String, String)> {
     let directory = tempfile::tempdir().unwrap();
     for (path, bytes) in fixture.files() {

@@ -1,4 +1,4 @@
-//! Flips blocks that no encoder writes, in tables whose codes are plain enough to write them by hand.
+//! Flips blocks that no encoder writes, in tables with codes simple enough to write by hand.
 
 use super::When::Read;
 use super::blocks::{Block, Body, FILL, FLIPS, ORDER, PADDING, bad, frames, good, segment, segment_with};
@@ -7,13 +7,12 @@ use fpstore::{Codec, Record};
 
 const CODEC: Codec = Codec::Adaptive;
 
-/// Symbols of the lengths of gaps; behind them those that tell biased bits too.
+/// Symbols of the lengths of gaps; after them those that also encode biased bits.
 const LENGTHS: u64 = 27;
 const GROUPS: u64 = 32;
 const FIRST_FLIPS: u64 = LENGTHS + LENGTHS * GROUPS;
 
-/// The symbol of `flips` flips, the topmost of which is bit `top`, from the key that stands `back` keys before the
-/// last.
+/// The symbol of `flips` flips, the topmost of bit `top`, from the key `back` keys before the last.
 pub(super) fn symbol(back: u64, flips: u64, top: u64) -> u64 {
     FIRST_FLIPS + 64 * (8 * back + flips - 1) + top
 }
@@ -22,13 +21,13 @@ pub(super) fn symbol(back: u64, flips: u64, top: u64) -> u64 {
 pub(super) struct HandMade {
     /// The biased bits.
     pub(super) biased: u32,
-    /// Flips: how far back, how many, the topmost ones.
+    /// Flips: the distance back, the number of flips, the topmost bits.
     flips: &'static [(u64, u64, &'static [u64])],
-    /// Lengths of gaps whose symbols also tell the biased bits.
+    /// Lengths of gaps whose symbols also encode the biased bits.
     grouped: &'static [u64],
 }
 
-/// Everything that a symbol can say. 27 gaps, twice four biased ones, 29 flips: 64 words of six bits.
+/// All kinds of symbols. 27 gaps, twice four biased ones, 29 flips: 64 words of six bits.
 pub(super) const DENSE: HandMade = HandMade {
     biased: 0b1_0010,
     grouped: &[0, 3],
@@ -45,7 +44,7 @@ pub(super) const DENSE: HandMade = HandMade {
     ],
 };
 
-/// Few flips from the key before alone, which decode in another way. 27 gaps, 37 flips.
+/// Only few flips from the key before, which use another decoder. 27 gaps, 37 flips.
 pub(super) const QUICK: HandMade = HandMade {
     biased: 0,
     grouped: &[],
@@ -70,7 +69,7 @@ impl HandMade {
         symbols
     }
 
-    /// The codes section, its checksum left open.
+    /// The codes section, without its checksum.
     pub(super) fn section(&self) -> Vec<u8> {
         section(self.biased, &self.symbols().into_iter().map(|symbol| (symbol, 6)).collect::<Vec<_>>())
     }
@@ -125,7 +124,7 @@ impl Streams {
         self.raw(length.into(), (gap & ((1 << below) - 1)) << 32 | u64::from(low), 32 + below)
     }
 
-    /// The same with a symbol that tells the bits 1 and 4, those of [`DENSE`].
+    /// The same with a symbol that encodes the bits 1 and 4, those of [`DENSE`].
     fn grouped(self, gap: u64, low: u32) -> Self {
         let gap = gap >> 32;
         let length = 64 - gap.leading_zeros();
@@ -149,7 +148,7 @@ impl Streams {
         self.ranked(back, others.len() as u64 + 1, top, rank)
     }
 
-    /// The lanes, even and odd, and the values as they lie in the block.
+    /// The lanes, even and odd, and the values in the order of the block.
     fn parts(&self, code: &HandMade) -> [Body; 3] {
         let symbols = code.symbols();
         let lane = |first: usize| {
@@ -165,7 +164,7 @@ impl Streams {
         self.bytes_as(code, |even| even)
     }
 
-    /// The block; the length of the even lane is told as `head` makes it.
+    /// The block; `head` changes the stored length of the even lane.
     fn bytes_as(&self, code: &HandMade, head: impl Fn(usize) -> usize) -> Vec<u8> {
         let [even, odd, values] = self.parts(code);
         let even = even.bytes();
@@ -178,7 +177,7 @@ impl Streams {
     }
 }
 
-/// Keys 5 and 9, the second one in several ways.
+/// Keys 5 and 9, with several codings of the second one.
 #[test]
 fn two_keys() {
     type Way = fn(Streams, u64, u32) -> Streams;
@@ -203,7 +202,7 @@ fn two_keys() {
     good(CODEC, FLIPS, Streams::default().far(1 << 32, 5).bytes(&DENSE), &[5, 20]);
 }
 
-/// [`frames`], and that a bit of padding between the lanes counts as one in a stream that does not fill the block.
+/// [`frames`]; also, a padding bit between the lanes counts as one in a stream that does not fill the block.
 fn frames_with_two_lanes(block: Vec<u8>, padding: &[usize]) {
     let (lane, last): (Vec<usize>, Vec<usize>) = padding.iter().partition(|&&bit| bit < 16);
     for bit in lane {
@@ -214,16 +213,16 @@ fn frames_with_two_lanes(block: Vec<u8>, padding: &[usize]) {
     frames(CODEC, FLIPS, block, &last, &[FILL, ORDER]);
 }
 
-/// How a key is written.
+/// The coding of a key.
 #[derive(Clone, Copy)]
 enum Way {
     Far,
     Grouped,
-    /// From the key that stands so many before the last one.
+    /// From the key this many keys before the last one.
     Flips(usize),
 }
 
-/// These keys, behind the one before the block.
+/// These keys, after the one before the block.
 fn write(before: u64, keys: &[(Way, u64)]) -> Streams {
     let mut earlier = vec![before];
     keys.iter().fold(Streams::default(), |streams, &(way, key)| {
@@ -283,7 +282,7 @@ fn everything_that_a_symbol_can_say() {
 
 #[test]
 fn references() {
-    // Sixteen keys, 32 apart; then flips from the sixteenth before, and of the one before the block.
+    // Sixteen keys, 32 apart; then flips from the sixteenth key before, and from the one before the block.
     let many = |count: u64| (1..=count).fold(Streams::default(), |streams, i| streams.far(0, 32 * i as u32));
     let before: Block = (0, 1, 9, vec![]);
     let with = |streams: &Streams, last: u64| {
@@ -307,7 +306,7 @@ fn references() {
         let own: Vec<u64> = (1..=count).map(|i| 32 * i).chain([(reference + (1 << 13)) ^ 127, 1 << 40]).collect();
         accepted(&format!("{count} keys before"), &with(&streams, 1 << 40), &keys(&own));
     }
-    // The topmost flipped bit is added, also where the reference has it.
+    // The topmost flipped bit is added, even if the reference has it.
     accepted("a carry", &with(&Streams::default().far(0, 24).flips(0, 3, &[]), 99), &keys(&[24, 32, 99]));
     accepted("a carry and a flip", &with(&Streams::default().far(0, 24).flips(0, 3, &[2]), 99), &keys(&[24, 36, 99]));
 }
@@ -328,7 +327,7 @@ fn ranks() {
             bad(&label, FLIPS, from.clone().ranked(back, flips, top, rank).bytes(&DENSE), u64::MAX, ORDER);
         }
     }
-    // Those that have as many sets as numbers: no bit to choose, or the only set.
+    // Ranks without bits: no bit to choose, or the only set.
     good(CODEC, FLIPS, from.clone().flips(0, 7, &[0, 1, 2, 3, 4, 5, 6]).bytes(&DENSE), &[0, 255, 300]);
     good(CODEC, FLIPS, from.clone().flips(0, 4, &[0, 1, 2, 3]).bytes(&DENSE), &[0, 31, 300]);
     good(CODEC, FLIPS, from.clone().flips(0, 3, &[0, 1, 2]).bytes(&DENSE), &[0, 15, 300]);
@@ -363,7 +362,7 @@ fn the_even_lane() {
 
 #[test]
 fn streams_that_meet() {
-    // Both lanes of six bits, values of 32: a byte is taken out of the middle.
+    // Both lanes of six bits, values of 32: removes a byte from the middle.
     let streams = Streams::default().far(1 << 32, 5).flips(0, 3, &[]);
     let block = streams.bytes(&DENSE);
     good(CODEC, FLIPS, block.clone(), &[5, 13, 20]);
@@ -414,13 +413,13 @@ fn order() {
 /// The greatest gap of upper halves.
 const GAP: u64 = (1 << 26) - 1;
 
-/// Keys whose upper halves are 0, 0xc0000000, and so many that follow as far as they may. The 17th begins again.
+/// Keys whose upper halves are 0, 0xc0000000, and `count` further ones with the greatest gaps. The 17th wraps around.
 fn upper_halves(count: usize) -> Streams {
     let first = Streams::default().far(1 << 32, 0).flips(0, 63, &[62]);
     (0..=count).skip(1).fold(first, |streams, _| streams.far(GAP << 32, 0))
 }
 
-/// Up to a key of ones alone, which only the index may have.
+/// Ends with a key of ones only, which may only be in the index.
 fn all_ones() -> Streams {
     let (streams, upper) = (upper_halves(16), 0xc000_0000 + 16 * GAP);
     streams.far((0xffff_ffff - upper) << 32, u32::MAX)
@@ -466,7 +465,7 @@ fn faults_in_the_middle_of_many_keys() {
             check("a key before", Some((at, &|streams| streams.far(0, (at as u32).saturating_sub(2)))), ORDER);
         }
     }
-    // The same keys with something between the lanes or before the values, or the one key more in the index.
+    // The same keys with bits between the lanes or before the values, or with one more key in the index.
     for code in [&DENSE, &QUICK] {
         let streams = (0..keys).fold(Streams::default(), |streams, i| streams.far(2 << 32, i as u32));
         let block = streams.bytes(code);

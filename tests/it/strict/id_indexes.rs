@@ -1,12 +1,14 @@
-//! Id indexes: which segments stand in their place, and what the specification's decoder says of one with other pairs.
+//! Id indexes: wrong segments in their place, and the result of the specification's decoder on an index with other
+//! pairs.
 
 use super::files::{Manifest, decoded};
 use super::parts::Parts;
 use crate::support::*;
-use fpstore::{Design, IdKind, Parameters, Record, Store, verify};
+use fpstore::admin::verify;
+use fpstore::{Design, IdKind, Parameters, Record, Store};
 use std::path::PathBuf;
 
-/// What is changed, and the change.
+/// The name of a change, and the change.
 type Case = (&'static str, fn(&mut Vec<Record>));
 
 fn parameters() -> Parameters {
@@ -28,7 +30,7 @@ fn index() -> PathBuf {
     PathBuf::from("store/00000002.segment")
 }
 
-/// The pairs that the index of some records has: hashes and ranks.
+/// The pairs in the index of some records: hashes and ranks.
 fn pairs(records: &[Record]) -> Vec<Record> {
     let bits = u64::BITS - (records.len() as u64 - 1).leading_zeros() + 8;
     let hash =
@@ -41,7 +43,7 @@ fn pairs(records: &[Record]) -> Vec<Record> {
     pairs
 }
 
-/// The bytes of a segment of such pairs, with the parameters that an id index has.
+/// The bytes of a segment of such pairs, with the parameters of an id index.
 fn index_of(pairs: &[Record]) -> Vec<u8> {
     let mut parts = Parts::of(&Parameters::new(3).with_design(Design::Tables { parts: 1 }), pairs);
     parts.parameters[2..4].fill(0);

@@ -4,7 +4,8 @@ use super::When::{Open, Read, Verify};
 use super::parts::{Parts, placed};
 use super::{Case, accepted, each, fixture, refused, segment};
 use crate::support::*;
-use fpstore::{Id, IdKind, Parameters, Record, inspect, verify};
+use fpstore::admin::verify;
+use fpstore::{Id, IdKind, Parameters, Record, inspect};
 
 const HEADER: &str = "the header of a page of ids is not possible";
 const PADDING: &str = "padding of a page of ids is not zero";

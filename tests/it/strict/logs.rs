@@ -1,26 +1,27 @@
-//! Logs: headers, frames, operations, torn tails and damage. What opening, verifying and the specification's decoder say.
+//! Logs: headers, frames, operations, torn tails and damage, opened, verified, and read by the decoder.
 
 use super::files::{Frame, Log, Manifest, decoded, store};
 use super::parts::Parts;
 use crate::support::*;
-use fpstore::{ErrorKind, IdKind, Parameters, Record, Store, U256, verify};
+use fpstore::admin::verify;
+use fpstore::{ErrorKind, IdKind, Parameters, Record, Store, U256};
 use std::path::Path;
 
 const LOST: &str = "writes that were durable do not hold";
 const MISSING: &str = "writes are missing in front of number";
 
-/// A header that is broken: what is changed, what the message begins with, and the change.
+/// A broken header: the name of the change, the beginning of the message, and the change.
 type Header = (&'static str, &'static str, fn(&mut Log));
-/// What is changed, how many frames are left, and the change.
+/// The name of a change, the number of remaining frames, and the change.
 type Torn = (&'static str, usize, fn(&mut Vec<Frame>));
-/// What is changed, and the change.
+/// The name of a change, and the change.
 type Damaged = (&'static str, fn(&mut Vec<Frame>));
 
-/// What an operation of a log is.
+/// The kinds of operations in a log.
 const INSERT: u8 = 1;
 const REMOVE: u8 = 2;
 
-/// The operations of records that are treated the same way.
+/// A group of records with the same operation.
 fn operations(kind: u8, records: &[(u64, u64)]) -> Vec<u8> {
     let mut out = vec![kind];
     out.extend((records.len() as u32).to_le_bytes());
@@ -28,7 +29,7 @@ fn operations(kind: u8, records: &[(u64, u64)]) -> Vec<u8> {
     out
 }
 
-/// Logs 1 and 2 behind a segment of sequence number 1. Of the first one, each frame knows those before it durable.
+/// Logs 1 and 2 after a segment of sequence number 1. Each frame of the first log records those before it as durable.
 fn logs() -> Vec<Log> {
     let parameters = Parts::of(&Parameters::new(3), &[Record::new(1u64, 1)]).parameters;
     let (mut first, mut second) = (Log::empty(&parameters, 1, 2), Log::empty(&parameters, 2, 5));
@@ -40,7 +41,7 @@ fn logs() -> Vec<Log> {
     vec![first, second]
 }
 
-/// Logs whose first one has these batches durable when each was written, for lack of syncs none.
+/// Logs whose first one records these batches as durable in each frame; without syncs none.
 fn buffered() -> Vec<Log> {
     let mut logs = logs();
     let end = logs[0].ends()[0] as u64;
@@ -78,7 +79,7 @@ fn refused(label: &str, fixture: &Fixture, message: &str) {
     refused_as(label, fixture, message, ErrorKind::Damaged);
 }
 
-/// Everybody refuses the store.
+/// The library and the decoder refuse the store.
 fn refused_as(label: &str, fixture: &Fixture, message: &str, kind: ErrorKind) {
     let error = <Store>::open_read_only(&fixture.path, &fixture.options).expect_err(label);
     assert!(error.message().starts_with(message), "{label}: {error}");
@@ -99,7 +100,7 @@ fn refused_as(label: &str, fixture: &Fixture, message: &str, kind: ErrorKind) {
     }
 }
 
-/// Everybody sees these fingerprints, and so many bytes that were cut short; and whoever goes on writing, too.
+/// All readers see these fingerprints and a torn tail of `torn` bytes; so does a later writer.
 fn accepted(label: &str, fixture: &Fixture, fingerprints: &[u64], torn: u64) {
     let of = |store: &Store| store.records().map(|record| record.unwrap().fingerprint).collect::<Vec<u64>>();
     let report = verify(&fixture.path, &fixture.options).unwrap();
@@ -128,7 +129,7 @@ fn accepted(label: &str, fixture: &Fixture, fingerprints: &[u64], torn: u64) {
 fn what_is_put_together_unchanged_is_sound() {
     accepted("unchanged", &fixture(|_| (), &written(&logs())), &[10, 11, 12, 13, 14], 0);
     accepted("no frames", &fixture(|_| (), &written(&[Log::empty(&logs()[0].parameters, 1, 2)])), &[1], 0);
-    // The library writes the same bytes, but for the room.
+    // The library writes the same bytes, except for the reserved space.
     let made = Fixture::new(MODES[0]);
     let store = made.load(&Parameters::new(3), &[Record::new(1u64, 1)], 1);
     store.insert_many([(10, 10), (11, 11)], fpstore::Durability::SyncData).unwrap();
@@ -165,12 +166,12 @@ fn headers() {
     for (label, message, change) in CASES {
         let mut logs = logs();
         change(&mut logs[0]);
-        // Frames of another log number do not hold; that is not what is asked here.
+        // Frames of another log number do not hold; this test does not check that.
         logs[0].frames.clear();
         logs.truncate(1);
         refused(label, &fixture(|_| (), &written(&logs)), message);
     }
-    // Parameters of 4 bytes more leave room behind the header.
+    // Parameters of 4 bytes more need padding after the header.
     let mut padded = logs().remove(0);
     padded.parameters[14] = 4;
     padded.parameters.extend(b"hash");
@@ -197,15 +198,15 @@ fn headers() {
     }
 }
 
-/// What can be kept of the records is so many, and sound.
+/// The number of records that a repair can keep; the result is sound.
 fn repaired(fixture: &Fixture, records: usize) {
-    let report = fpstore::repair(&fixture.path, &fixture.options).unwrap();
+    let report = fpstore::repair::repair(&fixture.path, &fixture.options).unwrap();
     assert!(!report.damages.is_empty());
     assert!(verify(&fixture.path, &fixture.options).unwrap().damages.is_empty());
     assert_eq!(<Store>::open(&fixture.path, &fixture.options).unwrap().records().count(), records);
 }
 
-/// Sequence numbers and counts that no store reaches would come to runs that cannot be.
+/// Sequence numbers and counts beyond a store's limits would lead to invalid runs.
 #[test]
 fn numbers_beyond_all_stores() {
     const MOST: u64 = 1 << 63;
@@ -251,7 +252,7 @@ fn numbers_beyond_all_stores() {
     }
 }
 
-/// Which logs are read, and what their numbers have to be.
+/// The logs that a reader reads, and their required numbers.
 #[test]
 fn sequences() {
     let bytes = |log: &Log| log.bytes();
@@ -268,7 +269,7 @@ fn sequences() {
     let mut logs = both.clone();
     (logs[1].first, logs[1].frames[0].sequence) = (4, 4);
     refused("a number twice", &fixture(|_| (), &written(&logs)), MISSING);
-    // What is in segments: read and left out.
+    // Batches that are in segments: read and skipped.
     let mut logs = both.clone();
     logs[0].first = 1;
     logs[0].frames.insert(0, Frame::new(1, 0, operations(INSERT, &[(77, 77)])));
@@ -276,11 +277,11 @@ fn sequences() {
     let all = |m: &mut Manifest| m.flushed = 5;
     accepted("all batches are", &fixture(all, &written(&both)), &[1], 0);
     accepted("the first batches are", &fixture(|m| m.flushed = 3, &written(&both)), &[1, 13, 14], 0);
-    // A log that segments have is not looked at.
+    // A reader ignores a log whose batches are all in segments.
     let old = |m: &mut Manifest| (m.first_log, m.flushed) = (2, 4);
     accepted("an old log", &fixture(old, &[(1, b"anything".to_vec()), (2, bytes(&both[1]))]), &[1, 14], 0);
     accepted("no old log", &fixture(old, &[(2, bytes(&both[1]))]), &[1, 14], 0);
-    // A log was cut short by a power failure after a part of what it had was flushed: the next one begins behind that part.
+    // A power failure cut a log short after a partial flush: the next one begins after the flushed part.
     let mut logs = both;
     let end = logs[0].ends()[0] as u64;
     logs[0].frames.iter_mut().for_each(|frame| frame.durable = end);
@@ -290,7 +291,7 @@ fn sequences() {
     refused("they have not all of it", &fixture(|m| m.flushed = 3, &written(&logs)), MISSING);
 }
 
-/// What is told of bytes that do not hold from an offset on: so many, up to the last eight that are not all zero.
+/// The reported length of a torn tail at an offset: up to the last eight bytes that are not all zero.
 fn torn(bytes: &[u8], from: usize) -> u64 {
     let units = bytes[from..].chunks(8);
     let room: usize = units.rev().take_while(|unit| unit.iter().all(|&byte| byte == 0)).map(<[u8]>::len).sum();
@@ -311,7 +312,7 @@ fn torn_tails() {
         ("a sequence number left out", 2, |frames| frames[2].sequence = 5),
         ("more durable than there is", 2, |frames| frames[2].durable = 1 << 40),
         ("its own bytes durable", 2, |frames| frames[2].durable += 1 << 8),
-        // What no writer has written there: it says nothing about those in front.
+        // Content that no writer writes at this offset: it proves nothing about earlier frames.
         ("a later number that is too large", 0, |frames| {
             frames[0].flip = 1;
             (frames[2].sequence, frames[2].durable) = (90, 100);
@@ -357,12 +358,12 @@ fn torn_tails() {
         let torn = torn(&cut, ends[kept]);
         accepted(&format!("cut after {length}"), &fixture(|_| (), &[(1, cut)]), known[kept], torn);
     }
-    // Behind all frames, behind room.
+    // After all frames, after zero space.
     let mut logs = buffered();
     logs[0].tail = vec![0; 33];
     logs[0].tail[32] = 1;
     accepted("a byte behind the room", &fixture(|_| (), &written(&logs)), known[3], 33);
-    // The frame of another place, and of another log.
+    // The frame of another offset, and of another log.
     for (label, frame) in [
         ("moved", Frame::new(5, 56, operations(INSERT, &[(15, 15)])).bytes(1, 56)),
         ("of another log", Frame::new(5, 56, operations(INSERT, &[(15, 15)])).bytes(2, buffered()[0].end() as u64)),
@@ -371,7 +372,7 @@ fn torn_tails() {
         logs[0].tail = frame;
         accepted(label, &fixture(|_| (), &written(&logs)), known[3], torn(&logs[0].bytes(), logs[0].end()));
     }
-    // After a crash another log goes on where the torn one ends.
+    // After a crash another log continues where the torn one ends.
     let mut logs = logs_after_crash();
     let torn = torn(&logs[0].bytes(), logs[0].ends()[2]);
     accepted("another log", &fixture(|_| (), &written(&logs)), &[10, 11, 12, 14], torn);
@@ -410,7 +411,7 @@ fn damage() {
             refused(label, &fixture(|_| (), &written(&logs)), LOST);
         }
     }
-    // It is told where, and what knows better.
+    // The error gives the place, and the frame that proves the loss.
     let mut logs = logs();
     logs[0].frames[0].flip = 1;
     let fixture = fixture(|_| (), &written(&logs));
@@ -429,7 +430,7 @@ fn every_flip_of_a_log_is_noticed_or_torn() {
         bytes[at] ^= 0x10;
         let fixture = fixture(|_| (), &[(1, bytes)]);
         let opened = <Store>::open_read_only(&fixture.path, &fixture.options);
-        // The last frame is known to nobody.
+        // No frame records the last one as durable.
         if at < ends[2] {
             assert!(opened.unwrap_err().message().starts_with(LOST), "{at}");
         } else {

@@ -1,22 +1,23 @@
-//! The manifest, and segments that are not the ones it names.
+//! The manifest, and segments other than those it names.
 
 use super::When;
 use super::files::{ID_INDEX, Manifest, NET, RECORDS, REMOVALS, Run, decoded, store};
 use super::parameters::{hashers, parameters};
 use super::parts::Parts;
-use fpstore::{Error, ErrorKind, Parameters, ReadMode, Record, Store, verify};
+use fpstore::admin::verify;
+use fpstore::{Error, ErrorKind, Parameters, ReadMode, Record, Store};
 
-/// What is changed, what the message begins with, and the change.
+/// The name of a change, the beginning of the message, and the change.
 type Case = (&'static str, &'static str, fn(&mut Manifest));
 
-/// What is changed, and the change.
+/// The name of a change, and the change.
 type Accepted = (&'static str, fn(&mut Manifest));
 
 fn segments() -> [Vec<u8>; 2] {
     [1, 2].map(|i| Parts::of(&Parameters::new(3), &[Record::new(i, i)]).bytes())
 }
 
-/// What opening says of two segments under this manifest; verifying says the same.
+/// The error of opening two segments under this manifest; verifying gives the same.
 fn refusal(label: &str, manifest: Vec<u8>) -> Error {
     let [first, second] = segments();
     let fixture = store(manifest, &[&first, &second], ReadMode::Mmap);
@@ -26,7 +27,7 @@ fn refusal(label: &str, manifest: Vec<u8>) -> Error {
     error
 }
 
-/// The other decoder refuses it too.
+/// The specification's decoder refuses it too.
 fn refused_by_both(label: &str, manifest: Vec<u8>) -> Error {
     let [first, second] = segments();
     let fixture = store(manifest.clone(), &[&first, &second], ReadMode::Mmap);
@@ -38,7 +39,7 @@ fn refused_by_both(label: &str, manifest: Vec<u8>) -> Error {
     error
 }
 
-/// Says the net records of a run.
+/// Sets the net records of a run.
 fn says(run: &mut Run, net: i64) {
     (run.has, run.net) = (run.has | NET, Some(net));
 }
@@ -48,7 +49,7 @@ fn sound() -> Manifest {
     Manifest::naming(&[&first, &second])
 }
 
-/// The manifest is sound, and so is what it names.
+/// The manifest is sound, and so are the files that it names.
 fn accepted(label: &str, manifest: &Manifest) {
     let [first, second] = segments();
     let fixture = store(manifest.bytes(), &[&first, &second], ReadMode::Mmap);

@@ -1,9 +1,10 @@
-//! Random changes of a segment, sealed again: nothing panics, and what verifying calls sound answers soundly.
+//! Random changes of a segment with corrected checksums: no panics, and sound answers if verifying calls it sound.
 
 use super::files::{Manifest, store};
 use super::parts::{Parts, segment};
 use crate::support::*;
-use fpstore::{Codec, Design, Fingerprint, IdKind, Parameters, ReadMode, Record, Store, U256, inspect, verify};
+use fpstore::admin::verify;
+use fpstore::{Codec, Design, Fingerprint, IdKind, Parameters, ReadMode, Record, Store, U256, inspect};
 use proptest::prelude::*;
 use std::sync::LazyLock;
 
@@ -32,7 +33,7 @@ fn wide_records<F: Fingerprint>() -> Vec<Record<F>> {
     numbered(&fingerprints)
 }
 
-/// Segments of 128 bits with numbers, and of 256 bits without ids.
+/// Segments of 128 bits with numeric ids, and of 256 bits without ids.
 static WIDE: LazyLock<[Parts; 2]> = LazyLock::new(|| {
     let parameters = |width| Parameters::new(3).with_width(width).with_block_size(128);
     let third = parameters(128).with_design(Design::Tables { parts: 3 }).with_hasher(Some("xxh3"));
@@ -42,15 +43,15 @@ static WIDE: LazyLock<[Parts; 2]> = LazyLock::new(|| {
     ]
 });
 
-/// Asks everything; whether verifying calls the store sound.
+/// Runs every kind of query; returns whether verifying calls the store sound.
 fn ask(bytes: &[u8], mode: ReadMode) -> bool {
     ask_wide::<u64>(bytes, mode, &records(), 3)
 }
 
-/// The same with fingerprints of any width. Asks for what is near to every some of the records.
+/// The same with fingerprints of any width. Queries the neighbourhood of every few records.
 fn ask_wide<F: Fingerprint>(bytes: &[u8], mode: ReadMode, records: &[Record<F>], every: usize) -> bool {
     let manifest = Manifest::naming(&[bytes]);
-    // Whether a store has an id index a segment says; it has none here.
+    // A segment states whether its store has an id index; this one has none.
     let lacks_index = manifest.parameters.get(9) == Some(&1);
     let fixture = store(manifest.bytes(), &[bytes], mode);
     let sound = verify(&fixture.path, &fixture.options).unwrap().damages.is_empty();
@@ -90,7 +91,7 @@ fn ask_wide<F: Fingerprint>(bytes: &[u8], mode: ReadMode, records: &[Record<F>],
 #[test]
 fn unchanged_segments_are_sound() {
     SEGMENTS.iter().for_each(|parts| assert!(ask(&parts.bytes(), ReadMode::Mmap)));
-    // Tables with and without a code of flips: its length is in front.
+    // Tables with and without a code of flips: the section begins with its length.
     let codes = [1, 4].map(|section| SEGMENTS[1].sections[section][..2] != [0, 0]);
     assert!(codes[0], "there are no flips blocks: {codes:?}");
 }
@@ -100,7 +101,7 @@ fn unchanged_wide_segments_are_sound() {
     WIDE.iter().zip([false, true]).for_each(|(parts, widest)| assert!(ask_any(widest, &parts.bytes(), ReadMode::Mmap)));
 }
 
-/// Asks one of [`WIDE`].
+/// Queries one of [`WIDE`].
 fn ask_any(widest: bool, bytes: &[u8], mode: ReadMode) -> bool {
     match widest {
         true => ask_wide::<U256>(bytes, mode, &wide_records(), 4),
@@ -111,7 +112,7 @@ fn ask_any(widest: bool, bytes: &[u8], mode: ReadMode) -> bool {
 #[derive(Clone, Debug)]
 struct Change {
     section: prop::sample::Index,
-    /// Near the front, where headers are, or anywhere.
+    /// Near the front, at the headers, or anywhere.
     front: bool,
     at: prop::sample::Index,
     flip: u8,
@@ -133,7 +134,7 @@ proptest! {
         let mut parts = SEGMENTS[usize::from(!xor)].clone();
         for change in changes {
             let count = parts.sections.len();
-            // All but the dictionary of ids, which has no bytes.
+            // All except the dictionary of ids, which has no bytes.
             let section = &mut parts.sections[change.section.index(count - 1)];
             let reach = if change.front { 24.min(section.len()) } else { section.len() };
             section[change.at.index(reach)] ^= change.flip;

@@ -1,14 +1,15 @@
-//! The parameters, in the footer of a segment and in the manifest (`manifests` asks the same cases).
+//! The parameters, in the footer of a segment and in the manifest (`manifests` uses the same cases).
 
 use super::When::{self, Open, Unsupported};
 use super::parts::{PARAMETERS, Parts};
 use super::{accepted, base, refused, sample};
 use fpstore::Parameters;
 
-/// What is broken, the parameters, when it is noticed, and what the message begins with.
+/// The broken rule, the parameters, the time of detection, and the beginning of the message.
 type Broken = (String, Vec<u8>, When, &'static str);
 
-/// Changes of parameters of distance 3, two tables, codec adaptive, ids of numbers: where, to what, and the rest.
+/// Changes of parameters of distance 3, two tables, codec adaptive, numeric ids: the offset, the new bytes, and the
+/// rest.
 const CHANGES: [(usize, &[u8], When, &str); 28] = [
     (2, &[65], Open, "maximum distance 65 exceeds the width of 64 bits"),
     (2, &[3, 1], Open, "maximum distance 259 exceeds the width of 64 bits"),
@@ -50,7 +51,7 @@ pub(super) fn parameters(sound: &[u8]) -> Vec<Broken> {
     CHANGES.into_iter().map(broken).collect()
 }
 
-/// The default parameters with these bytes as the hasher, told to be so many.
+/// The default parameters with these bytes as the hasher, and a stated length.
 fn hashed(told: usize, bytes: &[u8]) -> Vec<u8> {
     let mut parameters = base().parameters[..PARAMETERS].to_vec();
     parameters[14..16].copy_from_slice(&u16::try_from(told).unwrap().to_le_bytes());
@@ -58,7 +59,7 @@ fn hashed(told: usize, bytes: &[u8]) -> Vec<u8> {
     parameters
 }
 
-/// Parameters whose hasher is none.
+/// Parameters with an invalid hasher.
 pub(super) fn hashers() -> Vec<Broken> {
     const NAME: &str = "the name of the hasher is not possible";
     const TEXT: &str = "the hasher's name is no text";
@@ -112,7 +113,7 @@ fn widths_that_are_not_known_yet() {
     }
 }
 
-/// Other widths that there are, of tables that have none of their forms.
+/// Other existing widths, with tables in none of their forms.
 #[test]
 fn widths_of_other_tables() {
     for width in [128u16, 256] {
@@ -134,7 +135,7 @@ fn names_of_hashers() {
     }
 }
 
-/// A segment does not tell whether it has an id index beside it: that is another segment.
+/// A segment does not determine whether there is an id index beside it, because that is another segment.
 #[test]
 fn id_indexes() {
     let mut parts = base();

@@ -1,10 +1,10 @@
-//! Segments taken apart, changed, and put together again with every checksum right.
+//! Segments taken apart, changed, and reassembled with correct checksums.
 
 use crate::support::*;
 use fpstore::{Fingerprint, Parameters, ReadMode, Record};
 use std::path::PathBuf;
 
-/// The checksum of a unit: stream and number count too.
+/// The checksum of a unit, including stream and number.
 pub(crate) fn placed(stream: u32, number: u64, bytes: &[u8]) -> [u8; 4] {
     let mut hasher = crc32fast::Hasher::new();
     hasher.update(&stream.to_le_bytes());
@@ -17,7 +17,7 @@ pub(super) fn number(bytes: &[u8], at: usize) -> u64 {
     u64::from_le_bytes(bytes[at..at + 8].try_into().unwrap())
 }
 
-/// Bytes of parameters, with the hasher's name: its length is told at their end.
+/// The length of parameters with the hasher's name; their last field gives its length.
 pub(super) fn parameters_length(bytes: &[u8]) -> usize {
     PARAMETERS + usize::from(u16::from_le_bytes([bytes[14], bytes[15]]))
 }
@@ -33,7 +33,7 @@ fn close(unit: &mut [u8], stream: u32, number: u64) {
     }
 }
 
-/// A segment's parts; what can be computed from others is not among them.
+/// A segment's parts, except those that can be computed from others.
 #[derive(Clone)]
 pub(crate) struct Parts {
     pub(crate) header: Vec<u8>,
@@ -43,11 +43,11 @@ pub(crate) struct Parts {
     pub(crate) blocks: Vec<u64>,
     /// Data, codes and index of each table, ids, id index, id dictionary.
     pub(crate) sections: Vec<Vec<u8>>,
-    /// What stands before each section.
+    /// Bytes before each section.
     pub(crate) padding: Vec<Vec<u8>>,
-    /// What stands behind the last section.
+    /// Bytes after the last section.
     pub(crate) tail: Vec<u8>,
-    /// Bytes of the footer to overwrite in the end, before it is sealed.
+    /// Bytes to overwrite in the footer before it is sealed.
     pub(crate) patches: Vec<(usize, Vec<u8>)>,
 }
 
@@ -102,12 +102,12 @@ impl Parts {
         self.sections.last_mut().unwrap()
     }
 
-    /// Where the footer says how a section lies: its offset, and 8 bytes on its length.
+    /// The position in the footer of a section's offset; its length follows 8 bytes later.
     pub(crate) fn place(&self, section: usize) -> usize {
         self.parameters.len() + 24 + 8 * self.blocks.len() + 16 * section
     }
 
-    /// Where a section begins.
+    /// The offset of a section.
     pub(crate) fn start(&self, section: usize) -> usize {
         let before = self.sections[..section].iter().chain(&self.padding[..=section]);
         16 + before.map(Vec::len).sum::<usize>()
@@ -123,14 +123,14 @@ impl Parts {
         self.patches.push((at, bytes.into()));
     }
 
-    /// Pages of rows have a size of their own.
+    /// Pages of rows have a fixed size.
     fn page_size(&self, table: u32) -> usize {
         let width = u16::from_le_bytes([self.parameters[0], self.parameters[1]]);
         let block_size = u32::from_le_bytes(self.parameters[10..14].try_into().unwrap()) as usize;
         if table == 0 && width > 64 { 4096 } else { block_size.clamp(4096, 65536) }
     }
 
-    /// Makes the checksums of all units hold.
+    /// Computes the checksums of all units.
     fn close(&mut self) {
         let tables = self.blocks.len();
         let sizes: Vec<usize> = (0..tables as u32).map(|table| self.page_size(table)).collect();
@@ -171,7 +171,7 @@ impl Parts {
         self.bytes_with(|_| {}, |_| {})
     }
 
-    /// The segment's bytes with changes that come after the units' checksums, or after the hash of the content.
+    /// The segment's bytes with changes after the units' checksums, or after the hash of the content.
     pub(crate) fn bytes_with(&self, content: impl FnOnce(&mut [u8]), footer: impl FnOnce(&mut Vec<u8>)) -> Vec<u8> {
         let (mut bytes, mut end) = self.halves();
         content(&mut bytes);
@@ -210,8 +210,8 @@ fn close_chunks(section: &mut [u8], stream: u32) {
     }
 }
 
-/// One chunk of a block index: its widths and least values are those of gap, count, length and kind; the columns are
-/// given as bits behind one another.
+/// One chunk of a block index: `widths` and `least` are those of gap, count, length and kind; `columns` are consecutive
+/// bits.
 pub(crate) fn chunk(blocks: u16, widths: [u8; 4], least: (u64, u16, u16, u8), columns: &[u8]) -> Vec<u8> {
     let mut out = blocks.to_le_bytes().to_vec();
     out.extend(widths);

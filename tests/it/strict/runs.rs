@@ -1,20 +1,21 @@
-//! Runs: what their segments say of records, and segments that are not what their place wants.
+//! Runs: the effect of their segments, and segments that do not fit their role.
 
 use super::files::{Manifest, RECORDS, REMOVALS, Run, decoded, entry, store};
 use super::parts::Parts;
 use crate::support::*;
-use fpstore::{Design, Fingerprint, Id, IdKind, Parameters, Record, Store, verify};
+use fpstore::admin::verify;
+use fpstore::{Design, Fingerprint, Id, IdKind, Parameters, Record, Store};
 
-/// A run: the records of older ones that are hidden, and its own.
+/// A run: its tombstones, and its records.
 type Parted<'a, F> = (&'a [Record<F>], &'a [Record<F>]);
 
 fn removing(parameters: &Parameters) -> Parameters {
     let design = Design::Tables { parts: 1 };
-    // A maximum distance of 0 is no parameter that a user may set; it stands in the third byte.
+    // A user cannot set a maximum distance of 0; it is in the third byte.
     parameters.clone().with_design(design).with_id_index(false)
 }
 
-/// The bytes of a segment of removals.
+/// The bytes of a segment of tombstones.
 fn removals<F: Fingerprint>(parameters: &Parameters, records: &[Record<F>]) -> Vec<u8> {
     let mut parts = Parts::wide(&removing(parameters), records);
     parts.parameters[2..4].fill(0);
@@ -44,7 +45,7 @@ fn runs_of<F: Fingerprint>(parameters: &Parameters, runs: &[Parted<'_, F>]) -> F
     store(manifest.bytes(), &segments, MODES[runs.len() % 2])
 }
 
-/// The store is sound and holds these records, also when its runs were merged.
+/// The store is sound and holds these records, also after merging its runs.
 fn holds<F: Fingerprint>(label: &str, fixture: &Fixture, records: &[Record<F>]) {
     assert!(verify(&fixture.path, &fixture.options).unwrap().damages.is_empty(), "{label}");
     if let Some((code, output, message)) = decoded(fixture) {
@@ -80,7 +81,7 @@ fn the_newest_run_that_mentions_a_record_is_believed() {
     let mut expected = left(&[2, 3]);
     expected.extend(some(&[9, 10]));
     holds("removals and records", &runs_of(&parameters, &other), &expected);
-    // What a writer does not write, and what is not refused.
+    // Runs that no writer writes, but that readers accept.
     holds("both in a run", &runs_of(&parameters, &[(&none, &all), (&some(&[2]), &some(&[2]))]), &all);
     holds("what is not there", &runs_of(&parameters, &[(&none, &all), (&some(&[77]), &none)]), &all);
     holds("from nothing", &runs_of(&parameters, &[(&some(&[2]), &all)]), &all);
@@ -113,7 +114,7 @@ fn counts_are_subtracted() {
     let less = counted(&[(1, 1), (2, 2)]);
     let fixture = runs_of(&parameters, &[(&[], &first), (&less, &counted(&[(4, 2)])), (&[], &counted(&[(2, 5)]))]);
     holds("less", &fixture, &summed(&[(1, 2), (2, 5), (3, 1), (4, 2)]));
-    // More than there are: none are left.
+    // More removals than records: none are left.
     let fixture = runs_of(&parameters, &[(&[], &first), (&counted(&[(1, 9)]), &[])]);
     holds("more than there are", &fixture, &summed(&[(2, 2), (3, 1)]));
 }

@@ -1,4 +1,4 @@
-//! Codes, block index, pages, and tables that have to agree.
+//! Codes, block index, pages, and tables that must agree.
 
 use super::When::{Open, Read, Verify};
 use super::blocks::Body;
@@ -25,7 +25,7 @@ fn set_length(codes: &mut [u8], symbol: usize, length: u8) {
     *byte = (*byte & !(15 << shift)) | (length << shift);
 }
 
-/// Takes the code of one of the first `needed` symbols away and gives it to another one: the code stays complete.
+/// Moves the code of one of the first `needed` symbols to another one: the code stays complete.
 fn take_code(codes: &mut [u8], needed: usize) {
     let pairs = (0..needed).flat_map(|a| (a + 1..needed).map(move |b| (a, b)));
     let mut alike = pairs.filter(|&(a, b)| length(codes, a) == length(codes, b));
@@ -61,7 +61,7 @@ fn codes_of_xor() {
     each(&Parts::of(&Parameters::new(3).with_codec(Codec::Xor), &sample()), &CASES);
 }
 
-/// A segment without flips blocks, with this code of them in both tables.
+/// A segment without flips blocks, with this code in both tables.
 fn with_codes(codes: &[u8]) -> Parts {
     let mut parts = base();
     for section in [1, 4] {
@@ -118,7 +118,7 @@ fn lengths_of_flips_codes() {
     let wrong = |label: &str, biased: u32, coded: Vec<(u64, u8)>, message: &str| {
         refused(label, &segment(biased, coded), Open, message);
     };
-    // A code that is sound but for one symbol or its length.
+    // A code that is sound except for one symbol or its length.
     let biased = flips::DENSE.biased;
     let sound: Vec<(u64, u8)> = flips::DENSE.symbols().into_iter().map(|symbol| (symbol, 6)).collect();
     let with = |at: usize, coded: (u64, u8)| {
@@ -172,9 +172,9 @@ fn lengths_of_flips_codes() {
 fn rows_of_flips_codes() {
     const ROW: &str = "a row of code lengths is not possible";
     const ENDS: &str = "a row of code lengths begins or ends without a code";
-    /// First and last place, lengths.
+    /// First and last position, lengths.
     type Row<'a> = (u64, u64, &'a [u64]);
-    // One biased bit, the row of gaps, and maybe one other row.
+    // One biased bit, the row of gaps, and optionally one other row.
     let code = |gaps: Row<'_>, other: Option<(usize, Row<'_>)>| {
         let with = |body: Body, (first, last, lengths): Row<'_>| {
             let body = body.value(1, 1).value(first, 6).value(last, 6);
@@ -209,7 +209,7 @@ fn rows_of_flips_codes() {
     for (label, number, row, message) in others {
         refused(label, &code((0, 26, &lengths), Some((number, row))), Open, message);
     }
-    // One of the words of four bits is two of five.
+    // Replaces one of the words of four bits by two of five.
     let mut fewer = lengths;
     fewer[0] = 5;
     for (number, place) in [(1, 0), (1, 1), (27, 1), (28, 0), (28, 63), (155, 7), (155, 63)] {
@@ -281,7 +281,7 @@ fn block_index() {
     assert!(CASES.iter().any(|case| case.2.ends_with(FINGERPRINTS)));
 }
 
-/// One table, two keys in blocks of their own, and an index of two chunks.
+/// One table, two keys in separate blocks, and an index of two chunks.
 fn two_blocks(first: u64, gap: u64) -> Parts {
     with_index(Codec::Xor, [first, gap].map(|gap| chunk(1, [0; 4], (gap, 1, 0, 63), &[])).concat())
 }
@@ -342,7 +342,7 @@ fn lengths_in_the_block_index() {
 #[test]
 fn kinds_in_the_block_index() {
     let records = [Record::new(7, 0), Record::new(15, 1)];
-    // Two blocks; the bits of the column, its least value, what the blocks' own values are above it.
+    // Two blocks; the bits of the column, its least value, and the excesses of the blocks.
     let kinds = |codec, bits: u8, least: u8, own: [u16; 2]| {
         let column = (own[0] | own[1] << bits).to_le_bytes();
         let column = &column[..usize::from(bits).div_ceil(4)];
@@ -369,7 +369,7 @@ fn kinds_in_the_block_index() {
     refused("gap and rows", &kinds(CODEC, 4, 50, [6, 11]), Open, KIND);
     refused("flips and xor", &kinds(CODEC, 1, 62, [0, 1]), Open, KIND);
     refused("flips and xor in a table of xor", &kinds(Codec::Xor, 1, 62, [0, 1]), Open, KIND);
-    // Sums that would be kinds if they were taken modulo 2^8 or 2^6.
+    // Sums that would be valid kinds modulo 2^8 or 2^6.
     refused("62 more than 2^8", &kinds(CODEC, 6, 255, [63, 63]), Open, NO_KIND);
     refused("0 more than 2^8", &kinds(CODEC, 1, 255, [1, 1]), Open, NO_KIND);
     refused("0 more than 2^6", &kinds(CODEC, 6, 1, [63, 63]), Open, NO_KIND);

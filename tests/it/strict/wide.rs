@@ -30,7 +30,7 @@ fn three_pages<F: Fingerprint>() -> Vec<F> {
     fingerprints
 }
 
-/// What the index says of a page of rows.
+/// The index entry of a page of rows.
 #[derive(Clone, Copy)]
 struct Page {
     key: u64,
@@ -47,7 +47,7 @@ fn pages<F: Fingerprint>(fingerprints: &[F]) -> Vec<Page> {
     fingerprints.chunks(full::<F>()).map(page).collect()
 }
 
-/// An index of rows: a key may be the one before.
+/// An index of rows: a key may equal the one before.
 fn index(pages: &[Page]) -> Vec<u8> {
     let mut base = 0;
     let chunk = |page: &Page| {
@@ -135,7 +135,7 @@ fn pages_of_rows_that_begin_alike() {
 }
 
 fn alike<F: Fingerprint>() {
-    // The first word of all, of those in the middle, or of the last ones is the same.
+    // The first words of all rows, of the middle ones, or of the last ones are equal.
     let count = 3 * full::<F>();
     for (from, to, head) in [(0, count, 0), (0, count, u64::MAX), (5, count - 5, 1 << 40), (count / 2, count, u64::MAX)]
     {
@@ -202,7 +202,7 @@ fn order_of<F: Fingerprint>() {
     check("twice, from page to page", &|rows| rows[full] = rows[full - 1]);
     check("descending", &|rows| rows.reverse());
     check("zero in the middle", &|rows| rows[full / 2] = F::default());
-    // In order, but not those that the other table has.
+    // In order, but different from the rows of the other table.
     let second = F::WIDTH / 2;
     let changed = (0..fingerprints.len()).find(|&row| {
         let other = fingerprints[row].flipped(second);
@@ -251,7 +251,7 @@ fn wide_tables_of_codec_xor() {
     accepted_wide("xor", &parts.bytes(), &records);
 }
 
-/// A segment of two tables whose second one has these keys, in blocks of gap.
+/// A segment of two tables whose second one has these keys, in gap blocks.
 fn narrow(mut parts: Parts, keys: &[u64]) -> Parts {
     let (mut base, mut blocks) = (0u64, Vec::new());
     let (mut data, mut index) = (Vec::new(), Vec::new());
@@ -327,7 +327,7 @@ fn narrow_of<F: Fingerprint>() {
         change(&mut changed);
         changed.sort_unstable();
         changed.dedup();
-        // What made two keys equal has to leave as many.
+        // A change may make keys equal; this restores the number of keys.
         for more in 0.. {
             if changed.len() == keys.len() {
                 break;
@@ -343,8 +343,8 @@ fn narrow_of<F: Fingerprint>() {
     }
 }
 
-/// Asks for what the keys stand for and for what is stored. No answer has what is not there; how many are errors, which
-/// only rows that are not there may give.
+/// Queries the keys and the stored records. No answer contains a missing record; returns the number of errors, which
+/// only missing rows may cause.
 fn ask<F: Fingerprint>(bytes: &[u8], records: &[Record<F>], keys: &[u64]) -> usize {
     let mut errors = 0;
     for mode in MODES {

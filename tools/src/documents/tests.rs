@@ -266,7 +266,7 @@ proptest! {
         csv.write_record(["text", "x", "id"]).unwrap();
         let (mut ndjson, mut texts, mut lists) = (Vec::new(), Vec::new(), Vec::new());
         for (id, text, words) in rows {
-            let id = id.filter(|id| fpstore::check_text(id).is_ok());
+            let id = id.filter(|id| fpstore::IdRef::Text(id).check().is_ok());
             csv.write_record([text.as_str(), "", id.as_deref().unwrap_or_default()]).unwrap();
             let object = serde_json::json!({"words": words, "text": text, "id": id});
             serde_json::to_writer(&mut ndjson, &object).unwrap();

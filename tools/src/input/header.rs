@@ -7,7 +7,7 @@
 
 use std::{fmt, io};
 
-use fpstore::{IdKind, Parameters, WIDTHS};
+use fpstore::{AnyFingerprint, IdKind, Parameters};
 
 use super::place::excerpt;
 use super::window::Window;
@@ -81,9 +81,10 @@ impl fmt::Display for Header {
 
 fn width(value: &[u8]) -> Result<u32, String> {
     match std::str::from_utf8(value).ok().and_then(|value| value.parse::<u32>().ok()) {
-        Some(width) if WIDTHS.contains(&width) => Ok(width),
+        Some(width) if AnyFingerprint::WIDTHS.contains(&width) => Ok(width),
         Some(width) => Err(format!(
-            "the header says {width}-bit fingerprints; a store has {WIDTHS:?}, make them with one of these widths"
+            "the header says {width}-bit fingerprints; a store has {:?}, make them with one of these widths",
+            AnyFingerprint::WIDTHS
         )),
         None => Err(format!("the header's width {} is not a number", excerpt(value))),
     }

@@ -1,6 +1,6 @@
 //! Fingerprints in hexadecimal.
 
-use fpstore::{Fingerprint, WIDTHS};
+use fpstore::{AnyFingerprint, Fingerprint};
 
 use super::place::excerpt;
 
@@ -55,12 +55,15 @@ fn complain(text: &[u8], digits: &[u8], width: u32) -> String {
     let expected = format!("expected {} hexadecimal digits (a {width}-bit fingerprint)", width / 4);
     if digits.iter().all(u8::is_ascii_hexdigit) {
         let found = digits.len();
-        let other = WIDTHS.into_iter().find(|&other| other as usize == 4 * found).map_or(String::new(), |other| {
-            format!(
-                "; {found} digits are a {other}-bit fingerprint, which a store takes that is created with --width \
+        let other = AnyFingerprint::WIDTHS.into_iter().find(|&other| other as usize == 4 * found).map_or(
+            String::new(),
+            |other| {
+                format!(
+                    "; {found} digits are a {other}-bit fingerprint, which a store takes that is created with --width \
                      {other}"
-            )
-        });
+                )
+            },
+        );
         return format!("{expected}, found {found} in {}{other}", excerpt(text));
     }
     format!("{expected}, found {}{}", excerpt(text), separator_hint(text))

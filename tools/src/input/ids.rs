@@ -1,6 +1,6 @@
 //! Ids: parses them, and requires that all records of a load have ids of one kind.
 
-use fpstore::{Id, IdKind, IdRef, check_text};
+use fpstore::{Id, IdKind, IdRef};
 
 use super::decimal::decimal;
 use super::place::excerpt;
@@ -206,7 +206,9 @@ fn padded(digits: &[u8]) -> String {
 #[inline]
 pub(crate) fn text(bytes: &[u8]) -> Result<&str, String> {
     let text = std::str::from_utf8(bytes).map_err(|_| format!("the id {} is not UTF-8", excerpt(bytes)))?;
-    check_text(text).map_err(|error| if text.is_empty() { error.to_string() } else { about(bytes, &error) })?;
+    IdRef::Text(text)
+        .check()
+        .map_err(|error| if text.is_empty() { error.to_string() } else { about(bytes, &error) })?;
     Ok(text)
 }
 
@@ -302,7 +304,7 @@ mod tests {
 
     #[test]
     fn what_is_refused_and_how() {
-        let long = "x".repeat(fpstore::MAX_TEXT + 1);
+        let long = "x".repeat(Id::MAX_TEXT + 1);
         for (ids, records, part) in [
             (Ids::Auto, [NONE, raw("1")], "has an id, those before it have none"),
             (Ids::Auto, [NONE, RawId::Number(1)], "has an id, those before it have none"),

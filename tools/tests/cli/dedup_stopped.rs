@@ -1,4 +1,5 @@
-//! A run of `fpdedup` that was killed or stopped leaves no file behind; the next one writes what an undisturbed one does.
+//! A run of `fpdedup` that was killed or stopped leaves no file behind; the next one writes what an undisturbed one
+//! does.
 
 use std::path::Path;
 use std::process::{Command, Stdio};

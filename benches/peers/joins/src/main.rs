@@ -1,8 +1,9 @@
-//! All pairs of distinct fingerprints within a distance, by other libraries: `fpstore-join-peers LIBRARY FILE.u64 K
-//! [SAMPLE]`. Prints a line of JSON: pairs found, seconds of building and of joining.
+//! All pairs of distinct fingerprints within a distance, by other libraries:
+//! `fpstore-join-peers LIBRARY FILE.u64 K [SAMPLE]`. Prints a line of JSON: found pairs, seconds of building and of
+//! joining.
 //!
-//! all-pairs-hamming joins on one thread, as it is. mih-rs is asked for every fingerprint, or for a SAMPLE of so many whose time is
-//! scaled up, on all threads.
+//! all-pairs-hamming joins on one thread, unmodified. mih-rs queries every fingerprint on all threads, or SAMPLE of
+//! them, and the time is scaled up.
 
 use rayon::prelude::*;
 use std::error::Error;
@@ -37,7 +38,7 @@ fn all_pairs(values: &[u64], k: u32) -> Result<(f64, f64, f64)> {
     }
     let build = start.elapsed().as_secs_f64();
     let start = Instant::now();
-    // Its radius is a share of the bits; half a bit more, so that rounding takes none away.
+    // The radius is a share of the bits; half a bit more, because rounding must not exclude a pair.
     let pairs = joiner.similar_pairs((f64::from(k) + 0.5) / 64.0);
     Ok((pairs.len() as f64, build, start.elapsed().as_secs_f64()))
 }

@@ -3,11 +3,11 @@
 use crate::contestant::{DISTANCE, Result};
 use std::path::Path;
 
-/// Most values that a `Sample` keeps.
+/// Maximum number of values in a `Sample`.
 const SAMPLE: usize = 1 << 20;
 
-/// Flips of a value that stands for a new document. Uniform data with flips are uniform; of real data, this keeps part
-/// of what biases their bits, so that a new value comes where stored ones are.
+/// Flipped bits of a value that stands for a new document. Uniform data with flips are uniform; real data keep part of
+/// the bias of their bits, so that a new value falls among the stored ones.
 const FAR: u32 = 16;
 
 pub(crate) fn read(file: &Path) -> Result<Vec<u64>> {
@@ -34,7 +34,7 @@ impl Random {
     }
 }
 
-/// Some of the stored values, to make others of.
+/// Some of the stored values, from which others are derived.
 pub(crate) struct Sample(Vec<u64>);
 
 impl Sample {
@@ -52,12 +52,12 @@ impl Sample {
         self.one(random) ^ random.flips(flips)
     }
 
-    /// A value that is likely to be near none.
+    /// A value that is probably near none.
     pub(crate) fn far(&self, random: &mut Random) -> u64 {
         self.one(random) ^ random.flips(FAR)
     }
 
-    /// Near and far values by turns, always the same for a seed.
+    /// Alternating near and far values, deterministic for a seed.
     pub(crate) fn mixed(&self, count: usize, seed: u64) -> Vec<u64> {
         let random = &mut Random(seed);
         (0..count).map(|number| if number % 2 == 0 { self.near(random) } else { self.far(random) }).collect()

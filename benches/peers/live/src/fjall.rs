@@ -10,28 +10,28 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-/// Prefix lengths that are tried; see `ranges`.
+/// Prefix lengths to try; see `ranges`.
 const PREFIXES: [u32; 10] = [8, 10, 12, 14, 16, 18, 20, 22, 24, 32];
 
-/// `GROUPED`: single inserts share syncs, which fjall itself does not do. An application that needs it can, in ten lines.
+/// `GROUPED`: single inserts share syncs. fjall does not do that; an application can, in ten lines.
 pub(crate) struct Fjall<const GROUPED: bool> {
     database: Database,
     tables: [Keyspace; 2],
-    /// Bits of the prefixes that are scanned.
+    /// Bits of the scanned prefixes.
     prefix: u32,
-    /// Held while a record is checked and inserted.
+    /// Held during the check and insertion of a record.
     checking: Mutex<()>,
-    /// Single inserts that are in the journal.
+    /// Single inserts in the journal.
     written: AtomicU64,
-    /// How many of them are durable; held while they become it.
+    /// The number of durable ones; locked during a sync.
     durable: Mutex<u64>,
 }
 
-/// How a table is kept; what is not named here is as fjall has it (blocks of 4 KiB, LZ4 from the third level on,
-/// memtables of 64 MiB). Only ranges are read, so filters, which serve single keys, would be dead weight. Index blocks in
-/// one piece and in memory, and a restart every 4 keys of a block instead of 16, took about a fifth off the time of a
-/// query at a million records, for 2 % more bytes. Blocks of 1 to 16 KiB, no compression and memtables of 16 MiB did
-/// not help.
+/// The options of a table; all others are fjall's defaults (blocks of 4 KiB, LZ4 from the third level on, memtables of
+/// 64 MiB). All reads are of ranges, so filters, which serve single keys, would only cost space. Unpartitioned index
+/// blocks in memory, and a restart every 4 keys of a block instead of 16, reduced the time of a query by about a fifth
+/// at a million records, for 2 % more bytes. Blocks of 1 to 16 KiB, no compression and memtables of 16 MiB did not
+/// help.
 fn keyspace() -> KeyspaceCreateOptions {
     KeyspaceCreateOptions::default()
         .filter_policy(FilterPolicy::disabled())
@@ -46,7 +46,7 @@ fn key(fingerprint: u64, id: u64) -> [u8; 16] {
 
 impl<const GROUPED: bool> Fjall<GROUPED> {
     fn at(directory: &Path, records: usize) -> Result<Self> {
-        // Both tables uncompressed, twice over: nothing that queries need is ever read or unpacked again.
+        // Twice the uncompressed size of both tables, so that queries never read or decompress a block again.
         let cache = (records as u64 * 80).max(1 << 30);
         let database = Database::builder(directory).cache_size(cache).open()?;
         let tables = [database.keyspace("t0", keyspace)?, database.keyspace("t1", keyspace)?];
@@ -54,7 +54,7 @@ impl<const GROUPED: bool> Fjall<GROUPED> {
         Ok(Self { database, tables, prefix: 16, checking, written, durable })
     }
 
-    /// Visits the near records, each once, until told to stop.
+    /// Visits the near records, each once, until the visitor stops.
     fn near(
         &self,
         snapshot: &Snapshot,
@@ -97,7 +97,7 @@ impl<const GROUPED: bool> Contestant for Fjall<GROUPED> {
         Self::at(directory, records)
     }
 
-    /// Sorted keys go past journal and memtable, straight into tables; a thread a table.
+    /// Writes sorted keys straight into tables, past journal and memtable; one thread per table.
     fn load(&self, fingerprints: &[u64]) -> Result<()> {
         let load = |number: usize, table: &Keyspace| -> Result<()> {
             let mut keys: Vec<Record> =
@@ -117,7 +117,7 @@ impl<const GROUPED: bool> Contestant for Fjall<GROUPED> {
         })
     }
 
-    /// The prefix length whose median time is least.
+    /// The prefix length with the least median time.
     fn tune(&mut self, queries: &[u64]) -> Result<String> {
         let mut medians = Vec::new();
         for prefix in PREFIXES {
@@ -155,7 +155,7 @@ impl<const GROUPED: bool> Contestant for Fjall<GROUPED> {
         }
         self.insert_batch(&[record], false)?;
         let own = 1 + self.written.fetch_add(1, Ordering::SeqCst);
-        // Others write in the meantime; without this, each would sync its own.
+        // Lets other threads write first; otherwise each would sync only its own record.
         std::thread::yield_now();
         let mut durable = self.durable.lock().unwrap_or_else(PoisonError::into_inner);
         if *durable < own {
@@ -188,7 +188,7 @@ impl<const GROUPED: bool> Contestant for Fjall<GROUPED> {
         Ok(found)
     }
 
-    /// What is in memory is written, then each table is merged into its last level.
+    /// Flushes the memtables, then merges each table into its last level.
     fn compact(&self) -> Result<()> {
         for table in &self.tables {
             table.rotate_memtable_and_wait()?;
@@ -207,7 +207,7 @@ mod tests {
     use super::*;
     use crate::data::{Random, Sample};
 
-    /// Families of values, loaded, inserted and inserted if new, against a scan.
+    /// Families of values: loaded, inserted, and inserted if new, compared with a scan.
     #[test]
     fn finds_what_a_scan_finds() -> Result<()> {
         let folder = tempfile::tempdir()?;

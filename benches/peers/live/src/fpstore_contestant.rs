@@ -24,9 +24,9 @@ impl Contestant for Fpstore {
         Ok(())
     }
 
-    /// The plan was chosen when the store was made.
+    /// The plan is fixed at creation.
     fn tune(&mut self, _queries: &[u64]) -> Result<String> {
-        // Queries are measured as they are when the store has been open for a while.
+        // Measures queries in the steady state of an open store.
         self.0.wait_for_filters();
         Ok("nothing to choose".into())
     }

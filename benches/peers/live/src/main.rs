@@ -1,14 +1,14 @@
-//! Measures a store that takes writes while it lives, and prints each result as a line of JSON.
+//! Measures a store under concurrent writes, and prints each result as a line of JSON.
 //!
-//! `fpstore-live-peers --list` names the contestants; `fpstore-live-peers CONTESTANT MEASURE DATA DIRECTORY
-//! [NAME=NUMBER]...` runs one. DATA holds raw little-endian 64-bit fingerprints, DIRECTORY takes the store and must not
-//! have one yet. Measures:
+//! `fpstore-live-peers --list` names the contestants;
+//! `fpstore-live-peers CONTESTANT MEASURE DATA DIRECTORY [NAME=NUMBER]...` runs one. DATA holds raw little-endian
+//! 64-bit fingerprints; DIRECTORY receives the store and must not contain one yet. Measures:
 //!
 //! * `batches`: durable batches into an empty store, by one thread;
 //! * `singles`: durable single inserts into an empty store, by many threads;
-//! * `stored`: all DATA are loaded; then sizes, queries, inserts of what is new, queries beside inserts.
+//! * `stored`: loads all DATA; then sizes, queries, `insert_if_new`, queries beside inserts.
 //!
-//! `Options` has the numbers. A process measures one contestant, the same code all of them; `../live.py` runs and
+//! `Options` has the numbers. A process measures one contestant, with the same code for all; `../live.py` runs and
 //! compares them.
 
 mod contestant;
@@ -24,21 +24,21 @@ use contestant::{Contestant, Result};
 use std::path::Path;
 use std::time::Duration;
 
-/// What a command line can set.
+/// The settings of the command line.
 pub(crate) struct Options {
     /// Batches of `batches`.
     pub(crate) batches: usize,
-    /// Records of each.
+    /// Records of each batch.
     pub(crate) batch: usize,
     /// Threads of `singles`.
     pub(crate) threads: usize,
     /// Seconds of `singles`, and of queries beside inserts.
     pub(crate) seconds: usize,
-    /// Inserts of what is new; half are near what is stored.
+    /// Operations of `insert_if_new`; half are near a stored value.
     pub(crate) operations: usize,
-    /// Queries; half are near what is stored.
+    /// Queries; half are near a stored value.
     pub(crate) queries: usize,
-    /// Records inserted in a second beside queries, in the paced run.
+    /// Records inserted per second beside queries, in the paced run.
     pub(crate) rate: usize,
     /// Seconds after which a pass over operations or queries ends early.
     pub(crate) limit: usize,

@@ -1,10 +1,10 @@
-//! Which keys of two rotated tables may be near a fingerprint.
+//! The key ranges of two rotated tables that may contain neighbours of a fingerprint.
 //!
-//! Table 0 has the fingerprints as keys, table 1 the fingerprints rotated by 32 bits. Of two fingerprints that differ in at
-//! most 3 bits, one half differs in at most one: so of one table, the first halves of both keys do. That bit is among the
-//! first `prefix` bits, and then the rest of the half is the same; or it is not, and then the first `prefix` bits are the
-//! same. One range of all keys with those bits, and for each of them one with the whole half but for that bit, hold all
-//! answers. A shorter prefix means fewer ranges, of which the first is longer.
+//! Table 0 has the fingerprints as keys, table 1 the fingerprints rotated by 32 bits. If two fingerprints differ in at
+//! most 3 bits, one of their halves differs in at most one bit; so in one table the first halves of both keys do. If
+//! that bit is among the first `prefix` bits, the rest of the half is equal; otherwise the first `prefix` bits are
+//! equal. So one range of all keys with those bits, and one range for each of them with the whole half except that bit,
+//! contain all answers. A shorter prefix means fewer ranges, with a longer first one.
 
 use std::ops::RangeInclusive;
 
@@ -15,7 +15,8 @@ pub(crate) fn rotate(value: u64, table: usize) -> u64 {
     if table == 0 { value } else { value.rotate_left(HALF) }
 }
 
-/// The ranges of a table's keys, that of the same prefix first: neighbours are likeliest there. `prefix` is 1 to 32.
+/// The ranges of a table's keys, beginning with that of the same prefix, the likeliest place of neighbours. `prefix` is
+/// 1 to 32.
 pub(crate) fn around(key: u64, prefix: u32) -> impl Iterator<Item = RangeInclusive<u64>> {
     let with_same = |key: u64, bits: u32| {
         let rest = u64::MAX >> bits;
@@ -25,7 +26,7 @@ pub(crate) fn around(key: u64, prefix: u32) -> impl Iterator<Item = RangeInclusi
     std::iter::once(with_same(key, prefix)).chain(flipped)
 }
 
-/// Whether the ranges around `wanted` hold `key`.
+/// Whether the ranges around `wanted` contain `key`.
 pub(crate) fn reached(key: u64, wanted: u64, prefix: u32) -> bool {
     let differs = key ^ wanted;
     differs >> (64 - prefix) == 0 || (differs >> HALF).count_ones() <= 1

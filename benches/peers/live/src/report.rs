@@ -1,4 +1,4 @@
-//! What is printed, and what it is made of.
+//! The output, and its parts.
 
 use crate::contestant::Result;
 use std::fmt::{Display, Write};
@@ -37,7 +37,7 @@ impl Line {
     }
 }
 
-/// How long each of many calls took.
+/// Durations of many calls.
 #[derive(Default)]
 pub(crate) struct Times(Vec<Duration>);
 
@@ -65,7 +65,7 @@ impl Times {
     }
 }
 
-/// Bytes that the files below a directory take on the disk: what is only reserved in a sparse file does not count.
+/// Allocated bytes of the files below a directory; holes of sparse files do not count.
 pub(crate) fn allocated(directory: &Path) -> Result<u64> {
     use std::os::unix::fs::MetadataExt;
     let mut bytes = 0;

@@ -1,4 +1,4 @@
-//! A store that has all the data: its size, its queries, and what is inserted if it is new.
+//! A store with all the data: its size, its queries, and `insert_if_new`.
 
 use crate::Options;
 use crate::contestant::{Contestant, Record, Result};
@@ -9,10 +9,10 @@ use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-/// Records of a batch that is inserted beside queries.
+/// Records of a batch that is inserted during queries.
 const LOT: usize = 100;
 
-/// Queries before those that count, of which the contestant may learn; as many as it takes to fill caches.
+/// Queries before the measured ones, for tuning and for filling caches.
 const WARM_UP: usize = 20_000;
 
 pub(crate) fn stored<C: Contestant>(data: Vec<u64>, directory: &Path, options: &Options) -> Result<()> {
@@ -46,7 +46,7 @@ pub(crate) fn stored<C: Contestant>(data: Vec<u64>, directory: &Path, options: &
     closed.print()
 }
 
-/// Compacts, and says what is left.
+/// Compacts, and reports the remaining size.
 fn size<C: Contestant>(store: &C, result: &str, directory: &Path, records: usize) -> Result<()> {
     let start = Instant::now();
     store.compact()?;
@@ -56,7 +56,7 @@ fn size<C: Contestant>(store: &C, result: &str, directory: &Path, records: usize
     line.number("allocated_bytes", allocated(directory)?).print()
 }
 
-/// Times of queries, as many as the time allows, and the number of records found.
+/// Times of queries, up to the time limit, and the number of found records.
 fn ask<C: Contestant>(store: &C, queries: &[u64], most: Duration) -> Result<(Times, usize)> {
     let (mut times, mut matches) = (Times::default(), 0);
     let start = Instant::now();
@@ -66,7 +66,7 @@ fn ask<C: Contestant>(store: &C, queries: &[u64], most: Duration) -> Result<(Tim
     Ok((times, matches))
 }
 
-/// Inserts each value unless it is near a stored one. Those with even numbers were made to be.
+/// Inserts each value unless it is near a stored one. Values at even positions are near one.
 fn checks<C: Contestant>(store: &C, values: &[u64], id: &mut u64, options: &Options) -> Result<()> {
     let mut times = [Times::default(), Times::default()];
     let before = *id;
@@ -84,7 +84,7 @@ fn checks<C: Contestant>(store: &C, values: &[u64], id: &mut u64, options: &Opti
         .print()
 }
 
-/// Queries while one thread inserts: at a rate, if there is one, and if the store keeps up with it.
+/// Queries while one thread inserts: at a rate, if there is one, and if the store can sustain it.
 fn beside<C: Contestant>(
     store: &C,
     result: &str,

@@ -8,7 +8,7 @@ use std::path::Path;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Instant;
 
-/// Records that are looked for after the store was closed and opened again.
+/// Records to look up after the store is closed and reopened.
 const LOOKED_FOR: usize = 1000;
 
 /// The first records of the data, in batches, each durable before the next.
@@ -39,7 +39,7 @@ pub(crate) fn batches<C: Contestant>(data: &[u64], directory: &Path, options: &O
         .print()
 }
 
-/// Records one by one, by many threads that each wait until theirs is durable.
+/// Single records, by many threads; each waits until its record is durable.
 pub(crate) fn singles<C: Contestant>(data: &[u64], directory: &Path, options: &Options) -> Result<()> {
     let disk = bare_syncs(directory, 16)?;
     let store = C::create(directory, data.len())?;
@@ -74,7 +74,7 @@ pub(crate) fn singles<C: Contestant>(data: &[u64], directory: &Path, options: &O
         .print()
 }
 
-/// Fails if a store that was closed lacks one of these.
+/// Fails if a reopened store lacks one of these records.
 pub(crate) fn reopened<C: Contestant>(directory: &Path, records: &[Record], size: usize) -> Result<()> {
     let store = C::open(directory, size)?;
     for record in records.iter().step_by(records.len().div_ceil(LOOKED_FOR).max(1)) {
@@ -85,7 +85,7 @@ pub(crate) fn reopened<C: Contestant>(directory: &Path, records: &[Record], size
     Ok(())
 }
 
-/// What the disk itself takes for as many bytes, appended and synced, beside which the store is to be seen.
+/// The time of the disk alone for as many bytes, appended and synced, for comparison with the store.
 fn bare_syncs(directory: &Path, bytes: usize) -> Result<Times> {
     let path = directory.with_extension("syncs");
     let mut file = std::fs::File::create_new(&path)?;

@@ -3,8 +3,8 @@
 use crate::peer::{Index, Peer, Result, Searcher, Sizes};
 use fpstore::{Design, Filters, Options, Parameters, ReadMode, Records, Store};
 
-/// A row is a peer: its name, what its store is made with, how it is opened. Filters are made at opening, not beside
-/// the first queries, so that all that is measured sees the same store.
+/// Each row is a peer: its name, the parameters of its store, the options for opening. Opening builds the filters
+/// before the first query, so that all measurements see the same store.
 fn configurations(k: u32) -> Vec<(&'static str, Parameters, Options)> {
     let parameters = Parameters::new(k);
     let options = Options::new().with_filters(Filters::AtOpen);
@@ -41,7 +41,7 @@ impl Index for Built {
         Ok(Box::new(Asking { searcher: self.store.searcher(), k: self.k }))
     }
 
-    /// Without ids: no other peer's files have them. (Its answers have them all the same.)
+    /// Without ids: the files of the other peers have none. (The answers include them all the same.)
     fn sizes(&self) -> Result<Sizes> {
         let statistics = self.store.statistics();
         Ok(Sizes {

@@ -1,9 +1,9 @@
-//! Builds one peer's index in this process, asks it, and prints what that took as a line of JSON.
+//! Builds one peer's index in this process, queries it, and prints the cost as a line of JSON.
 //!
 //! `fpstore-peers --list` names the peers, `fpstore-peers PEER DATA QUERIES WARM-UP DISTINCT [K]` runs one. The files
-//! hold raw little-endian 64-bit fingerprints; DISTINCT is the number of different ones in DATA, by which sizes are
-//! divided; K is the distance, 3 if it is not given. A process runs one peer only, so that its memory can be measured.
-//! `../search.py` runs them all and compares.
+//! hold raw little-endian 64-bit fingerprints; DISTINCT is the number of distinct values in DATA, the divisor of the
+//! sizes; K is the distance, 3 by default. A process runs one peer only, because it measures the memory of the process.
+//! `../search.py` runs all of them and compares.
 
 mod fpstore_peer;
 mod measure;
@@ -37,7 +37,7 @@ fn main() -> Result<()> {
 fn run(peer: Peer, data: &str, queries: &[u64], warm_up: &[u64], distinct: f64) -> Result<String> {
     let directory = tempfile::tempdir()?;
     let mut asked = measure::Asked::of(queries.len());
-    // From here on memory counts as the peer's: its copy of the data too, if it keeps the one that it is given.
+    // From here on memory counts as the peer's, including its copy of the data, if it keeps the given one.
     let before = measure::anonymous_bytes()?;
     let values = read(data)?;
     let start = Instant::now();
@@ -45,7 +45,7 @@ fn run(peer: Peer, data: &str, queries: &[u64], warm_up: &[u64], distinct: f64) 
     let build = start.elapsed().as_secs_f64();
     let built = measure::anonymous_bytes()?;
     asked.ask(&mut *index.searcher()?, queries, warm_up)?;
-    // Some peers fill caches while they are asked.
+    // Some peers fill caches during queries.
     let measured = built.max(measure::anonymous_bytes()?).saturating_sub(before);
     let sizes = index.sizes()?;
     let resident = sizes.resident_bytes.unwrap_or(measured);
@@ -74,7 +74,7 @@ fn read(file: &str) -> Result<Vec<u64>> {
     use std::io::Read;
     let mut file = std::fs::File::open(file)?;
     let count = usize::try_from(file.metadata()?.len() / 8)?;
-    // In pieces: a buffer of the whole file would stand beside the values and be counted as a peer's memory.
+    // In pieces: a buffer of the whole file beside the values would count as the peer's memory.
     let mut values = Vec::with_capacity(count);
     let mut piece = vec![0; 1 << 16];
     while values.len() < count {

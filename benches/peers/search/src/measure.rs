@@ -4,7 +4,7 @@ use crate::peer::{Result, Searcher};
 use std::hint::black_box;
 use std::time::{Duration, Instant};
 
-/// Anonymous memory of this process, after the allocator has given back what is free.
+/// Anonymous memory of this process, after the allocator has returned free memory.
 pub(crate) fn anonymous_bytes() -> Result<u64> {
     unsafe extern "C" {
         safe fn malloc_trim(pad: usize) -> i32;
@@ -16,7 +16,7 @@ pub(crate) fn anonymous_bytes() -> Result<u64> {
     Ok(line.trim().trim_end_matches(" kB").parse::<u64>()? * 1024)
 }
 
-/// How long the threads of this process have run on a core: on a machine that others use too, less than has passed.
+/// Processor time of the threads of this process: on a shared machine, less than the elapsed time.
 fn core_seconds() -> Result<f64> {
     #[repr(C)]
     struct Time {
@@ -35,28 +35,28 @@ fn core_seconds() -> Result<f64> {
     }
 }
 
-/// What asking a peer has shown.
+/// Results of the queries to a peer.
 pub(crate) struct Asked {
     /// Of all queries under one clock.
     pub(crate) mean_us: f64,
-    /// The part of it that was spent on a core.
+    /// Processor time of the same queries.
     pub(crate) core_us: f64,
     /// Each query under its own clock, ascending.
     times: Vec<Duration>,
-    /// Pairs of a query and a fingerprint that answers it, each once whatever number of records has the fingerprint.
+    /// Distinct pairs of a query and a matching fingerprint, independent of the number of records.
     pub(crate) matches: u64,
-    /// Sum of a hash of each such pair: independent of the order, so that all peers can be compared. The orchestrator
-    /// and `../faiss_peer.py` know it too.
+    /// Sum of a hash of each such pair: independent of the order, so that all peers are comparable. The orchestrator
+    /// and `../faiss_peer.py` compute it too.
     pub(crate) hash: u64,
 }
 
 impl Asked {
-    /// Memory for so many queries, touched now so that it is not taken for the peer's.
+    /// Memory for `queries` queries, touched now so that it does not count as the peer's.
     pub(crate) fn of(queries: usize) -> Self {
         Self { mean_us: 0.0, core_us: 0.0, times: vec![Duration::MAX; queries], matches: 0, hash: 0 }
     }
 
-    /// Asks other queries first, then all under one clock, then each under its own.
+    /// Runs the warm-up queries first, then all queries under one clock, then each under its own.
     pub(crate) fn ask(&mut self, searcher: &mut dyn Searcher, queries: &[u64], warm_up: &[u64]) -> Result<()> {
         let mut found = Vec::with_capacity(1024);
         let mut all = |queries: &[u64]| {

@@ -1,4 +1,4 @@
-//! mih-rs: multi-index hashing in memory, with the number of blocks that it chooses itself, or with two or three.
+//! mih-rs: multi-index hashing in memory, with its own choice of the number of blocks, or with two or three.
 
 use crate::peer::{Index, Peer, Result, Searcher, Sizes};
 

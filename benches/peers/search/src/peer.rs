@@ -1,10 +1,10 @@
-//! What a peer is, and the list of them.
+//! The interface of a peer, and the list of peers.
 
 use std::path::Path;
 
 pub(crate) type Result<T> = std::result::Result<T, Box<dyn std::error::Error>>;
 
-/// Makes an index of the values, in the directory if it has files.
+/// Builds an index of the values, in the directory if it has files.
 pub(crate) type Build = Box<dyn FnOnce(Vec<u64>, &Path) -> Result<Box<dyn Index>>>;
 
 pub(crate) struct Peer {
@@ -18,8 +18,7 @@ pub(crate) trait Index {
 }
 
 pub(crate) trait Searcher {
-    /// Appends the stored fingerprints within the distance that the index was built for, in any order. One may come
-    /// several times.
+    /// Appends the stored fingerprints within the index's distance, in any order, possibly several times.
     fn query(&mut self, query: u64, found: &mut Vec<u64>) -> Result<()>;
 }
 
@@ -27,7 +26,7 @@ pub(crate) trait Searcher {
 pub(crate) struct Sizes {
     /// Files that queries need.
     pub(crate) file_bytes: u64,
-    /// Memory by the peer's own count; what the process has grown by if it keeps none.
+    /// Memory by the peer's own count; if it has none, the growth of the process.
     pub(crate) resident_bytes: Option<u64>,
 }
 

@@ -1,8 +1,8 @@
-//! The two permuted tables that a user of an ordered key-value store would keep, and how they are asked.
+//! The two permuted tables of a user of an ordered key-value store, and their queries.
 //!
-//! Table 0 has the fingerprints as keys, table 1 the fingerprints rotated by 32 bits. Of two fingerprints that differ
-//! in at most k bits, one half differs in at most k / 2 of them; so the ranges of all keys whose first half is the
-//! query's, with at most that many bits flipped, hold all answers: for k = 3, 33 ranges of each table.
+//! Table 0 has the fingerprints as keys, table 1 the fingerprints rotated by 32 bits. If two fingerprints differ in at
+//! most k bits, one of their halves differs in at most k / 2 of them. So the ranges of all keys whose first half is the
+//! query's, with at most that many bits flipped, contain all answers: for k = 3, 33 ranges of each table.
 
 use crate::peer::{Result, Searcher};
 use rdst::RadixSort;
@@ -10,7 +10,7 @@ use std::ops::RangeInclusive;
 
 const HALF: u32 = 32;
 
-/// The sorted keys of both tables, made with all cores or with one.
+/// The sorted keys of both tables, sorted on all cores or on one.
 pub(crate) fn sorted(values: Vec<u64>, all_cores: bool) -> [Vec<u64>; 2] {
     let mut tables = [values.iter().map(|value| value.rotate_left(HALF)).collect(), values];
     tables.reverse();
@@ -23,13 +23,13 @@ pub(crate) fn sorted(values: Vec<u64>, all_cores: bool) -> [Vec<u64>; 2] {
     tables
 }
 
-/// The tables, kept by some system.
+/// The tables in a storage system.
 pub(crate) trait Tables {
-    /// Visits the keys of one table that are in the range.
+    /// Visits the keys of one table in the range.
     fn scan(&mut self, table: usize, keys: RangeInclusive<u64>, visit: impl FnMut(u64)) -> Result<()>;
 }
 
-/// Asks the tables.
+/// Queries the tables.
 pub(crate) struct Prober<T> {
     tables: T,
     k: u32,
@@ -57,7 +57,7 @@ impl<T: Tables> Searcher for Prober<T> {
                 let first = (wanted ^ flip) & (u64::MAX << HALF);
                 self.tables.scan(table as usize, first..=first | u64::MAX >> HALF, |key| {
                     let differs = key ^ wanted;
-                    // What has few flips in its other half too was found in table 0.
+                    // Table 0 already found values with few flips in their other half.
                     let known = table == 1 && (differs << HALF).count_ones() <= k / 2;
                     if differs.count_ones() <= k && !known {
                         found.push(key.rotate_left(HALF * table));

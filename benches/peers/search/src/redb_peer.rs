@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 
 const TABLES: [TableDefinition<u64, ()>; 2] = [TableDefinition::new("0"), TableDefinition::new("1")];
 
-/// redb's own cache, for a fingerprint: more than the file takes, so that queries read nothing.
+/// Size of redb's own cache per fingerprint: more than the file, so that queries read nothing.
 const CACHE_BYTES: usize = 64;
 
 pub(crate) fn peers(k: u32) -> Vec<Peer> {

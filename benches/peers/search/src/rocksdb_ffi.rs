@@ -1,6 +1,6 @@
-//! What the peer needs of RocksDB's C interface (`rocksdb/c.h`, release 7), in safe Rust.
+//! The part of RocksDB's C interface (`rocksdb/c.h`, release 7) that the peer needs, in safe Rust.
 //!
-//! The crate `rocksdb` would compile RocksDB itself, which takes long; Debian's library is there at once.
+//! The crate `rocksdb` would compile RocksDB itself, which takes long; Debian packages the library.
 
 use crate::peer::Result;
 use std::ffi::{CStr, CString, c_char, c_double, c_int, c_uchar, c_void};
@@ -8,7 +8,7 @@ use std::marker::PhantomData;
 use std::path::Path;
 use std::ptr::{null, null_mut};
 
-/// An object of the library; which one, the names of variables say.
+/// An object of the library; the names of variables give its type.
 type Object = *mut c_void;
 
 #[link(name = "rocksdb")]
@@ -77,7 +77,7 @@ fn checked<T>(call: impl FnOnce(*mut *mut c_char) -> T) -> Result<T> {
     if error.is_null() {
         return Ok(result);
     }
-    // SAFETY: the library's error is a string that ends with 0 and is the caller's to free.
+    // SAFETY: the library's error is a string that ends with 0; the caller must free it.
     let message = unsafe { CStr::from_ptr(error) }.to_string_lossy().into_owned();
     // SAFETY: as above; it is not used again.
     unsafe { rocksdb_free(error.cast()) };
@@ -120,7 +120,7 @@ impl Database {
         }
     }
 
-    /// Adds a table file with these keys, which ascend strictly; `path` is a name that the file may have until then.
+    /// Adds a table file with these keys, which ascend strictly; `path` is a temporary name for the file.
     pub(crate) fn ingest(&mut self, path: &Path, keys: impl Iterator<Item = u64>) -> Result<()> {
         let path = c_path(path)?;
         // SAFETY: every object is live until its destruction at the end; keys and paths live during the calls.
@@ -146,9 +146,8 @@ impl Database {
         }
     }
 
-    /// Compacts everything.
     pub(crate) fn compact(&mut self) {
-        // SAFETY: the database is open; null means without limit.
+        // SAFETY: the database is open; null means no limit.
         unsafe { rocksdb_compact_range(self.database, null(), 0, null(), 0) }
     }
 
@@ -174,21 +173,21 @@ impl Drop for Database {
     }
 }
 
-/// A place in a database, among the keys of one prefix.
+/// A position in a database, among the keys of one prefix.
 pub(crate) struct Cursor<'a> {
     iterator: Object,
     database: PhantomData<&'a Database>,
 }
 
 impl Cursor<'_> {
-    /// Goes to the first key that is not below `key` and has its prefix.
+    /// Moves to the first key with its prefix that is not below `key`.
     pub(crate) fn seek(&mut self, key: u64) {
         let key = key.to_be_bytes();
         // SAFETY: the iterator is live, the key lives during the call.
         unsafe { rocksdb_iter_seek(self.iterator, key.as_ptr(), key.len()) }
     }
 
-    /// The key here; none behind the last one of the prefix.
+    /// The current key; none after the last one of the prefix.
     pub(crate) fn key(&mut self) -> Result<Option<u64>> {
         // SAFETY: the iterator is live. Only a valid one has a key, which is valid until it moves.
         unsafe {
@@ -202,9 +201,10 @@ impl Cursor<'_> {
         }
     }
 
-    /// Goes on; only where there is a key.
+    /// Moves to the next key; call it only at a key.
     pub(crate) fn advance(&mut self) {
-        // SAFETY: the iterator is live; on an invalid one this would be wrong, so that is asked first.
+        // SAFETY: the iterator is live. The call is invalid on an iterator without a key, so the code checks that
+        // first.
         unsafe {
             if rocksdb_iter_valid(self.iterator) != 0 {
                 rocksdb_iter_next(self.iterator);

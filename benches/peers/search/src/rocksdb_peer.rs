@@ -1,8 +1,8 @@
-//! RocksDB: both tables as databases of their own, keys without values, bulk-loaded from sorted table files and
+//! RocksDB: each table is a database of its own, keys without values, bulk-loaded from sorted table files and
 //! compacted.
 //!
-//! A Bloom filter knows the 32-bit prefixes, so that most of the 66 ranges, which are empty, cost no read (it halves
-//! the time of a query); blocks are LZ4, uncompressed in a cache that holds them all.
+//! A Bloom filter of the 32-bit prefixes avoids reads for most of the 66 ranges, which are empty (it halves the time of
+//! a query). Blocks are LZ4, uncompressed in a cache that holds all of them.
 
 use crate::peer::{Index, Peer, Result, Searcher, Sizes};
 use crate::permuted::{Prober, Tables, sorted};
@@ -10,11 +10,11 @@ use crate::rocksdb_ffi::{Cache, Cursor, Database};
 use std::ops::RangeInclusive;
 use std::path::{Path, PathBuf};
 
-/// For a fingerprint: more than its two keys take in uncompressed blocks.
+/// Per fingerprint: more than its two keys take in uncompressed blocks.
 const CACHE_BYTES: usize = 64;
-/// RocksDB's own files have 64 MiB by default, too.
+/// RocksDB's own files also have 64 MiB by default.
 const KEYS_A_FILE: usize = 1 << 22;
-/// Bytes of the prefix that ranges share.
+/// Bytes of the shared prefix of a range.
 const PREFIX: usize = 4;
 
 pub(crate) fn peers(k: u32) -> Vec<Peer> {

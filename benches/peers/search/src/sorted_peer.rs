@@ -1,5 +1,5 @@
-//! The floor of building: both tables as sorted arrays, by radix sort (rdst) with all cores or one. Asked by binary
-//! search.
+//! The lower bound of building: both tables as sorted arrays, by radix sort (rdst) with all cores or one, queried by
+//! binary search.
 
 use crate::peer::{Index, Peer, Result, Searcher, Sizes};
 use crate::permuted::{Prober, Tables, sorted};

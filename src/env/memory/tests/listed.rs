@@ -1,9 +1,9 @@
-//! Small cases, crashed with every answer that can be given: all that may be left is listed.
+//! Small cases, crashed with all combinations of answers; every outcome is listed.
 
 use super::*;
 use std::collections::BTreeSet;
 
-/// Crashes a copy, where the bits of `answers`, from the lowest on, say what is kept; returns how many were asked for.
+/// Crashes a copy. The bits of `answers`, from the lowest on, are the answers; returns how many were used.
 fn crashed(env: &Memory, answers: u64) -> (Memory, u32) {
     let copy = env.deep_copy();
     let mut asked = 0;
@@ -14,8 +14,8 @@ fn crashed(env: &Memory, answers: u64) -> (Memory, u32) {
     (copy, asked)
 }
 
-/// The states that crashes may leave, as text, by trying all answers to `units` questions. With all of them `true`
-/// everything is left, with all `false` what a plain crash leaves.
+/// The states that crashes may leave, as text, by trying all answers for `units` units. All `true` keeps everything,
+/// all `false` is a plain crash.
 fn outcomes(env: &Memory, units: u32) -> BTreeSet<String> {
     let copy = env.deep_copy();
     copy.crash();
@@ -33,7 +33,7 @@ fn outcomes(env: &Memory, units: u32) -> BTreeSet<String> {
     all.map(|files| files.map_or_else(|| "lost".to_owned(), |files| text(&files))).collect()
 }
 
-/// Names and bytes; of equal bytes in a row only one is written.
+/// Names and bytes, consecutive equal bytes once.
 fn text(files: &Files) -> String {
     let file = |(name, bytes): (&String, &Vec<u8>)| {
         let mut bytes = bytes.clone();
@@ -92,7 +92,7 @@ fn a_rename_is_one_unit() {
     drop(write_synced(&env, "t", b"x"));
     env.rename(&path("t"), &path("a")).unwrap();
     assert_eq!(outcomes(&env, 2), set(["", "t=x", "a=x"]));
-    // Nothing is said of these names.
+    // Syncs other names.
     env.sync_dir(Path::new(".")).unwrap();
     assert_eq!(outcomes(&env, 2), set(["", "t=x", "a=x"]));
     sync_names(&env);

@@ -1,4 +1,4 @@
-//! What a crash leaves.
+//! The files that crashes leave.
 
 mod listed;
 mod random;

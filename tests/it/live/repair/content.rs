@@ -1,15 +1,16 @@
-//! What the files of a sound store hold, and what of it is left after a loss that a report tells of.
+//! The content of a sound store's files, and the rest of it after the losses in a report.
 
 use crate::support::*;
 use fpstore::inspect::{self, LogView, SegmentRole};
-use fpstore::{Fingerprint, Id, Loss, Lost, Record, RepairReport};
+use fpstore::repair::{Loss, Lost, RepairReport};
+use fpstore::{Fingerprint, Id, Record};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 
 /// Records, or counts of fingerprints under `Id::Count(0)`.
 pub(super) type State<F> = BTreeMap<(F, Id), u64>;
 
-/// A segment of records or removals.
+/// A segment of records or tombstones.
 #[derive(Clone, Debug)]
 pub(super) struct Part<F: Fingerprint> {
     pub(super) path: PathBuf,
@@ -27,7 +28,7 @@ pub(super) struct Frame<F: Fingerprint> {
     operations: Vec<(Record<F>, bool)>,
 }
 
-/// All that a store says of records, oldest first.
+/// All entries of a store, oldest first.
 #[derive(Clone, Debug)]
 pub(super) struct Content<F: Fingerprint> {
     pub(super) parts: Vec<Part<F>>,
@@ -35,7 +36,7 @@ pub(super) struct Content<F: Fingerprint> {
 }
 
 impl<F: Fingerprint> Content<F> {
-    /// Reads it from a sound store.
+    /// Reads the content from a sound store.
     pub(super) fn of(fixture: &Fixture) -> Self {
         let manifest = inspect::manifest(&fixture.path, &fixture.options).unwrap();
         let mut parts = Vec::new();
@@ -61,7 +62,7 @@ impl<F: Fingerprint> Content<F> {
         Self { parts, frames }
     }
 
-    /// What queries see of it.
+    /// The content as queries see it.
     pub(super) fn state(&self) -> State<F> {
         let said = self.parts.iter().flat_map(|part| part.records.iter().map(|record| (record, part.removals)));
         let written = self.frames.iter().flat_map(|frame| frame.operations.iter().map(|(record, out)| (record, *out)));
@@ -82,8 +83,8 @@ impl<F: Fingerprint> Content<F> {
         state
     }
 
-    /// What is left after the losses of a report. What it leaves open is taken from what is there; and what it says of
-    /// single losses has to be true.
+    /// The content left after the losses of a report. For losses that the report leaves open, it uses the found
+    /// records; it also checks the report's statements about single losses.
     pub(super) fn after(&self, report: &RepairReport, found: &State<F>, label: &str) -> Self {
         let mut left = self.clone();
         let mut open = 0;
@@ -112,8 +113,7 @@ impl<F: Fingerprint> Content<F> {
         left
     }
 
-    /// Takes what one segment has lost out of what is left; of how many records the report leaves open whether they are
-    /// lost.
+    /// Removes one segment's losses from `left`; returns the number of records whose loss the report leaves open.
     fn without(&self, loss: &Loss, left: &mut Self, found: &State<F>, label: &str) -> u64 {
         let at = self.parts.iter().position(|part| part.path == loss.path);
         let at = at.unwrap_or_else(|| panic!("{label}: no segment of records: {loss:?}"));
@@ -131,13 +131,13 @@ impl<F: Fingerprint> Content<F> {
                 assert_eq!(listed.iter().filter(|listed| **listed).count(), fingerprints.len(), "{label}");
                 let is_listed = |rank: usize| listed.get(rank).copied().unwrap_or(true);
                 let rank = |record: &Record<F>| all.binary_search(&record.fingerprint).unwrap();
-                // Beside what is not listed they may have kept some ids, or all of them.
+                // Records beside unlisted ones may have kept some ids, or all of them.
                 let is_unsure = |rank: usize| !is_listed(rank.wrapping_sub(1)) || !is_listed(rank + 1);
                 let is_lost = |record: &Record<F>| {
                     let key = (record.fingerprint, record.id.clone());
                     is_listed(rank(record)) && (!is_unsure(rank(record)) || found.contains_key(&key) == part.removals)
                 };
-                // What another segment has, too, is found whatever this one has lost.
+                // A record of another segment is found in spite of this segment's loss.
                 let others = || self.parts.iter().filter(|other| other.path != part.path);
                 let is_elsewhere = |record: &Record<F>| others().any(|other| other.records.contains(record));
                 for number in (0..all.len()).filter(|&number| is_listed(number) && is_listed(number.wrapping_sub(1))) {
@@ -176,7 +176,7 @@ fn distinct<F: Fingerprint>(records: &[Record<F>]) -> Vec<F> {
     all
 }
 
-/// How many records these are.
+/// The number of these records.
 fn count<F: Fingerprint>(records: &[Record<F>]) -> u64 {
     records.iter().map(|record| if let Id::Count(count) = record.id { count } else { 1 }).sum()
 }
@@ -185,7 +185,7 @@ pub(super) fn hex<F: Fingerprint>(fingerprint: F) -> String {
     (0..F::WORDS).map(|number| format!("{:016x}", fingerprint.word(number))).collect()
 }
 
-/// The records that a store returns as a state.
+/// The records of a store as a state.
 pub(super) fn state_of<F: Fingerprint>(records: impl Iterator<Item = Record<F>>) -> State<F> {
     let entry = |Record { fingerprint, id, .. }: Record<F>| match id {
         Id::Count(count) => ((fingerprint, Id::Count(0)), count),

@@ -1,11 +1,12 @@
-//! What nobody can tell without guessing is not touched, and what can be told is.
+//! Repair does not touch parts that it could only guess, and repairs all others.
 
 use super::world::{Blow, Case, Size, World, compare_states, planned_and_done};
 use super::{content, kinds};
 use crate::support::*;
 use fpstore::env::Env;
 use fpstore::inspect;
-use fpstore::{ErrorKind, IdKind, Lost, Parameters, RepairAction, Store, plan_repair, repair};
+use fpstore::repair::{Lost, RepairAction, plan, repair};
+use fpstore::{ErrorKind, IdKind, Parameters, Store};
 
 fn file(world: &World<u64>, name: &str) -> Vec<u8> {
     world.fixture.env.bytes(&world.fixture.path.join(name)).unwrap()
@@ -23,7 +24,7 @@ fn a_damaged_manifest_is_not_made_up() {
     });
     let cuts = (0..manifest.len()).step_by(9).map(|length| manifest[..length].to_vec());
     for (number, bytes) in flips.chain(cuts).enumerate() {
-        // That of another version is none that can be judged.
+        // A repair cannot judge a file of another version.
         if (8..12).contains(&number) {
             continue;
         }
@@ -45,11 +46,11 @@ fn without_a_manifest_there_is_nothing_to_go_by() {
     let before = fixture.files();
     let report = planned_and_done(&fixture, "no manifest");
     assert!(report.actions.is_empty() && report.refused.len() == 1 && fixture.files() == before);
-    // A directory of somebody else's is no store.
+    // A directory with foreign files is no store.
     let elsewhere = Fixture::new(fpstore::ReadMode::Pread);
     elsewhere.env.create_dir(&elsewhere.path).unwrap();
     elsewhere.env.set_bytes(&elsewhere.path.join("notes.txt"), b"x".to_vec());
-    for result in [plan_repair(&elsewhere.path, &elsewhere.options), repair(&elsewhere.path, &elsewhere.options)] {
+    for result in [plan(&elsewhere.path, &elsewhere.options), repair(&elsewhere.path, &elsewhere.options)] {
         assert_eq!(result.unwrap_err().kind(), ErrorKind::NotFound);
     }
     assert_eq!(elsewhere.files().len(), 1);
@@ -58,7 +59,7 @@ fn without_a_manifest_there_is_nothing_to_go_by() {
 #[test]
 fn parts_that_hold_but_not_together_stay_as_they_are() {
     let worlds = [7, 8].map(|seed| World::<u64>::seeded(&kinds()[0], Size(200), seed));
-    // A page of ids of another store, in its own place there too.
+    // A page of ids of another store, at the same position there.
     let name = "00000001.segment";
     let [own, other] = worlds.each_ref().map(|world| {
         let views = inspect::open(world.fixture.path.join(name), &world.fixture.options).unwrap();
@@ -73,7 +74,7 @@ fn parts_that_hold_but_not_together_stay_as_they_are() {
     let report = planned_and_done(&fixture, "another's page");
     assert!(report.refused.len() == 1 && report.actions.is_empty() && report.losses.is_empty(), "{report:?}");
     assert!(fixture.env.bytes(&fixture.path.join(name)).unwrap() == bytes);
-    // What else is damaged is repaired all the same.
+    // Repair still handles all other damage.
     let frame = &worlds[0].content.frames[3];
     let case = Case { path: frame.path.clone(), section: "frame".to_owned(), blow: Blow::Flip(frame.offset + 3) };
     assert!(case.strike(&fixture));
@@ -145,12 +146,12 @@ fn a_missing_log_in_front_of_an_empty_one_is_a_loss() {
     let report = planned_and_done(&fixture, "empty");
     let [loss] = &report.losses[..] else { panic!("{report:?}") };
     assert_eq!(loss.what, Lost::Batches { first: missing.sequence, last: Some(empty.sequence - 1) });
-    assert!(plan_repair(&fixture.path, &fixture.options).unwrap().is_sound());
+    assert!(plan(&fixture.path, &fixture.options).unwrap().is_sound());
 }
 
 #[test]
 fn counts_that_the_number_of_records_tells_are_not_lost() {
-    // Every fingerprint once: the number of all records says so.
+    // Each fingerprint has one record: the number of all records proves it.
     let fixture = Fixture::new(fpstore::ReadMode::Pread);
     let parameters = Parameters::new(3).with_ids(IdKind::None);
     let store = fixture.load(&parameters, &numbered(&uniform(300, 3)), 1);
@@ -182,7 +183,7 @@ fn numbers_that_lost_writes_had_are_not_given_again() {
         (0..5).for_each(|one| batch.insert(number << 40 | one, fpstore::IdRef::None));
         last = store.write(&batch, fpstore::Durability::SyncData).unwrap().first_number;
     }
-    // Removing gives no numbers, but it says that what came before was durable.
+    // Removing assigns no numbers, but its frame records that earlier ones were durable.
     store.remove(0, 0, fpstore::Durability::SyncData).unwrap();
     drop(store);
     let logs = inspect::logs(&fixture.path, &fixture.options).unwrap();

@@ -1,13 +1,14 @@
-//! A repair that is killed, at any moment, leaves the store as it was or repaired; and the next one finishes.
+//! A repair killed at any moment leaves the store unchanged or repaired; the next one finishes.
 
 use super::kinds;
 use super::world::{Blow, Case, Size, World, fixture_of, planned_and_done};
+use fpstore::admin::verify;
 use fpstore::env::{Env, Failing, Memory};
-use fpstore::{repair, verify};
+use fpstore::repair::repair;
 use rayon::prelude::*;
 use std::sync::Arc;
 
-/// A store with damage of every kind: a table, ids, removals, an id index, a log in its middle.
+/// A store with damage of every kind: a table, ids, tombstones, an id index, the middle of a log.
 fn damaged() -> (World<u64>, Vec<Case>) {
     let world = World::<u64>::new(&kinds()[0], Size(120));
     let cases = world.cases();
@@ -27,7 +28,7 @@ fn damaged() -> (World<u64>, Vec<Case>) {
     (world, chosen)
 }
 
-/// The same with a log that ends in writes that were cut short, and nothing else.
+/// The same with only a torn tail in a log.
 fn torn() -> (World<u64>, Vec<Case>) {
     let world = World::<u64>::new(&kinds()[0], Size(120));
     let last = world.content.frames.last().unwrap();
@@ -59,7 +60,7 @@ fn killed_at_every_operation((world, cases): (World<u64>, Vec<Case>), least: u64
             let end = if for_ever { u64::MAX } else { at + 1 };
             let env: Arc<dyn Env> = Arc::new(Failing::new(Arc::new(memory.clone()), at..end));
             let report = repair(&world.fixture.path, &world.fixture.options.clone().with_env(env));
-            // The power fails too: what was not synced is gone.
+            // The power fails too: unsynced data is lost.
             memory.crash();
             let fixture = fixture_of(memory, &world.fixture);
             let manifest = |files: &[(std::path::PathBuf, Vec<u8>)]| {
@@ -76,7 +77,7 @@ fn killed_at_every_operation((world, cases): (World<u64>, Vec<Case>), least: u64
                     assert!(now.is_some_and(|(_, now)| now == bytes), "{label}: {path:?}");
                 }
             }
-            // A manifest that cannot be read is refused.
+            // The repair refuses an unreadable manifest.
             let report = report.ok().filter(|report| report.refused.is_empty());
             if let Some(report) = &report {
                 assert_eq!(report.losses, expected.losses, "{label}: something was lost that could be read");

@@ -1,4 +1,4 @@
-//! Repairing: whatever is damaged, what can be saved is, and what cannot is told exactly.
+//! Repair: for any damage, it saves everything that can be saved, and reports every loss exactly.
 
 mod content;
 mod doubtful;
@@ -6,11 +6,12 @@ mod killed;
 mod world;
 
 use crate::support::*;
-use fpstore::{Design, Fingerprint, IdKind, Lost, Parameters, RepairAction, U256};
+use fpstore::repair::{Lost, RepairAction};
+use fpstore::{Design, Fingerprint, IdKind, Parameters, U256};
 use rayon::prelude::*;
 use world::{Blow, Case, Size, World, planned_and_done};
 
-/// Every kind of ids, with an index of them where there can be one.
+/// Every kind of ids, with an id index if possible.
 fn kinds() -> Vec<Parameters> {
     let kind = |ids| Parameters::new(3).with_ids(ids).with_block_size(256);
     vec![kind(IdKind::Number).with_id_index(true), kind(IdKind::Text).with_id_index(true), kind(IdKind::None)]
@@ -35,18 +36,18 @@ fn every_part<F: Fingerprint>(parameters: &Parameters, size: usize) {
     assert!(lost > 0 && lost < cases.len() / 2 + cases.len() / 3, "{lost} of {}", cases.len());
 }
 
-/// What has to be saved is.
-fn check_losses<F: Fingerprint>(world: &World<F>, case: &Case, report: &fpstore::RepairReport, label: &str) {
+/// Checks that everything that must be saved is saved.
+fn check_losses<F: Fingerprint>(world: &World<F>, case: &Case, report: &fpstore::repair::RepairReport, label: &str) {
     assert!(report.refused.is_empty(), "{label}: {report:?}");
     let part = world.content.parts.iter().find(|part| part.path == case.path);
     let has_several_tables = part.is_some_and(|part| !part.removals);
     let in_table = case.section.starts_with("table");
     let saved = match case.section.as_str() {
         "header" | "trailer" | "log header" => true,
-        // The number of fingerprints in every page stands in the pages too.
+        // The pages also give their numbers of fingerprints.
         "id index" => true,
         section if in_table && has_several_tables => F::WIDTH == 64 || !section.starts_with("table 0 data"),
-        // Where the tables of wide fingerprints are searched, and their codes, rows need nothing of it.
+        // Rows do not need the search structures and codes of the tables of wide fingerprints.
         section if in_table => F::WIDTH > 64 && !section.starts_with("table 0 data"),
         _ => part.is_none() && case.path.extension().is_some_and(|ending| ending == "segment"),
     };
@@ -94,7 +95,7 @@ fn several_parts<F: Fingerprint>(parameters: &Parameters, size: usize) {
         .map(|seed| {
             let mut random = Random(seed);
             let fixture = world.copy();
-            // Most often in one file: that is where parts have to stand in for each other.
+            // Most often in one file, where parts must substitute for each other.
             let path = cases[random.below(cases.len() as u64) as usize].path.clone();
             let own: Vec<&Case> = cases.iter().filter(|case| case.path == path).collect();
             let from = |random: &mut Random| match random.below(4) {

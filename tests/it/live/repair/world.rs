@@ -1,36 +1,35 @@
-//! Stores to be damaged, ways to damage them, and what has to hold after a repair.
+//! Stores to damage, kinds of damage, and the required state after a repair.
 
 use super::content::{Content, State, state_of};
 use crate::support::*;
+use fpstore::admin::verify;
 use fpstore::env::{Env, Memory};
 use fpstore::inspect;
-use fpstore::{
-    Durability, Fingerprint, Id, IdKind, Match, Parameters, RepairReport, Store, WriteBatch, plan_repair, repair,
-    verify,
-};
+use fpstore::repair::{RepairReport, plan, repair};
+use fpstore::{Durability, Fingerprint, Id, IdKind, Match, Parameters, Store, WriteBatch};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// A sound store, and what it holds.
+/// A sound store, and its content.
 pub(super) struct World<F: Fingerprint> {
     pub(super) fixture: Fixture,
     pub(super) content: Content<F>,
     parameters: Parameters,
 }
 
-/// What happens to a file.
+/// A change of a file.
 #[derive(Clone, Debug)]
 pub(super) enum Blow {
     /// A byte changes.
     Flip(u64),
-    /// What comes behind is gone.
+    /// The rest of the file is lost.
     Cut(u64),
-    /// It is gone.
+    /// The file is lost.
     Remove,
 }
 
-/// A blow to a file of the store, and which part it meets.
+/// Damage to a file of the store, and the damaged part.
 #[derive(Clone, Debug)]
 pub(super) struct Case {
     pub(super) path: PathBuf,
@@ -38,12 +37,12 @@ pub(super) struct Case {
     pub(super) blow: Blow,
 }
 
-/// How many records the runs of a store get and lose: more than fit a page, or few.
+/// The number of records that the runs of a store insert and remove: more than fit a page, or few.
 #[derive(Clone, Copy)]
 pub(super) struct Size(pub(super) usize);
 
 impl<F: Fingerprint> World<F> {
-    /// A store of three runs, with removals, and some logs.
+    /// A store of three runs, with tombstones, and some logs.
     pub(super) fn new(parameters: &Parameters, size: Size) -> Self {
         Self::seeded(parameters, size, 7)
     }
@@ -82,7 +81,7 @@ impl<F: Fingerprint> World<F> {
             write(&store, &mut live, inserts, removes);
             store.flush().unwrap();
         }
-        // Three processes one after the other, each with a log of its own.
+        // Three successive processes, each with its own log.
         for _ in 0..3 {
             drop(store);
             store = Store::open(&fixture.path, &fixture.options).unwrap();
@@ -96,12 +95,12 @@ impl<F: Fingerprint> World<F> {
         Self { fixture, content, parameters }
     }
 
-    /// The same files in an environment of their own.
+    /// The same files in a separate environment.
     pub(super) fn copy(&self) -> Fixture {
         fixture_of(self.fixture.env.deep_copy(), &self.fixture)
     }
 
-    /// Every part of every file: a blow for each page, and some for the whole.
+    /// Every part of every file: damage to each page, and some to the whole.
     pub(super) fn cases(&self) -> Vec<Case> {
         let mut cases = Vec::new();
         for (path, bytes) in self.fixture.files() {
@@ -113,7 +112,7 @@ impl<F: Fingerprint> World<F> {
                 for section in inspect::open(&path, &self.fixture.options).unwrap()[0].sections() {
                     for page in (0..section.length).step_by(4096) {
                         let within = (section.length - page).min(4096);
-                        // Ends of pages are all alike.
+                        // Ends of pages are all equal.
                         let places = if page == 0 { vec![1, within / 2, within - 1] } else { vec![within / 2] };
                         places.into_iter().filter(|&at| at < within).for_each(|at| {
                             add(&section.name, Blow::Flip(section.offset + page + at));
@@ -143,19 +142,18 @@ impl<F: Fingerprint> World<F> {
         cases
     }
 
-    /// What the store holds after blows that a repair has reported, and whether it does: it has to be sound, and answer
-    /// as brute force does.
+    /// Compares the store with the state expected after reported damage: it must be sound, and answer like brute force.
     pub(super) fn check(&self, fixture: &Fixture, cases: &[Case], report: &RepairReport, label: &str) {
         let damages = verify(&fixture.path, &fixture.options).unwrap();
         assert!(damages.damages.is_empty() && damages.torn.is_empty(), "{label}: {damages:?}");
-        let again = plan_repair(&fixture.path, &fixture.options).unwrap();
+        let again = plan(&fixture.path, &fixture.options).unwrap();
         assert!(again.is_sound() && again.saves_everything(), "{label}: {again:?}");
         let reader = Store::<F>::open_read_only(&fixture.path, &fixture.options);
         let reader = reader.unwrap_or_else(|error| panic!("{label}: {error}"));
         let found = state_of(reader.records().map(|record| record.unwrap_or_else(|error| panic!("{label}: {error}"))));
         let mut left = self.content.after(report, &found, label);
         for case in cases {
-            // Of the end of the last log nobody can tell that it was there.
+            // A repair cannot detect a lost end of the last log.
             if let Blow::Cut(length) = case.blow {
                 left.frames.retain(|frame| frame.path != case.path || frame.end <= length || !self.is_last(&case.path));
             } else if let Blow::Remove = case.blow {
@@ -165,7 +163,7 @@ impl<F: Fingerprint> World<F> {
         compare_states(&found, &left.state(), label);
         self.ask(&reader, &found, label);
         drop(reader);
-        // It goes on from there, and what was kept aside stays.
+        // The store accepts writes, and files kept aside stay.
         let names =
             |fixture: &Fixture| -> BTreeSet<String> { fixture.env.list(&fixture.path).unwrap().into_iter().collect() };
         let store = Store::<F>::open(&fixture.path, &fixture.options).unwrap();
@@ -199,7 +197,7 @@ impl<F: Fingerprint> World<F> {
         self.content.frames.last().is_some_and(|frame| frame.path == path)
     }
 
-    /// Compares answers with brute force over what is there.
+    /// Compares answers with brute force over the found records.
     fn ask(&self, store: &Store<F>, found: &State<F>, label: &str) {
         let all: Vec<(F, Id)> = found
             .iter()
@@ -227,7 +225,7 @@ impl<F: Fingerprint> World<F> {
     }
 }
 
-/// Says what differs, not everything.
+/// Reports the differences only.
 pub(super) fn compare_states<F: Fingerprint>(found: &State<F>, expected: &State<F>, label: &str) {
     let few = |a: &State<F>, b: &State<F>| {
         a.iter()
@@ -241,7 +239,7 @@ pub(super) fn compare_states<F: Fingerprint>(found: &State<F>, expected: &State<
 }
 
 impl Case {
-    /// Does it; whether it has changed anything.
+    /// Damages the file; returns whether that changed it.
     pub(super) fn strike(&self, fixture: &Fixture) -> bool {
         let Some(mut bytes) = fixture.env.bytes(&self.path) else { return false };
         match self.blow {
@@ -263,10 +261,10 @@ impl Case {
     }
 }
 
-/// Repairs, after a plan that changes nothing and says what the repair then does.
+/// Repairs, after a plan that changes nothing and predicts the repair.
 pub(super) fn planned_and_done(fixture: &Fixture, label: &str) -> RepairReport {
     let before = fixture.files();
-    let plan = plan_repair(&fixture.path, &fixture.options).unwrap_or_else(|error| panic!("{label}: {error}"));
+    let plan = plan(&fixture.path, &fixture.options).unwrap_or_else(|error| panic!("{label}: {error}"));
     assert!(fixture.files() == before, "{label}: planning has changed something");
     let report = repair(&fixture.path, &fixture.options).unwrap_or_else(|error| panic!("{label}: {error}"));
     assert_eq!(plan, report, "{label}");

@@ -1,7 +1,8 @@
-//! What sequences do by id, many at a time.
+//! Operations by id of a sequence, many ids at a time.
 
 use super::World;
-use fpstore::{Fingerprint, Id, IdKind, IdSorter, SortedIds};
+use fpstore::bulk::{IdSorter, SortedIds};
+use fpstore::{Fingerprint, Id, IdKind};
 use std::collections::BTreeSet;
 
 impl<F: Fingerprint> World<F> {

@@ -185,8 +185,8 @@ pub(crate) struct Options {
     #[arg(long, value_name = "SIZE", default_value = "1GiB", value_parser = size::parse_memory)]
     pub(crate) memory: u64,
 
-    /// Directory for temporary files. They have no names and vanish with the process [default: the system's directory for
-    /// temporary files]
+    /// Directory for temporary files. They have no names and vanish with the process [default: the system's directory
+    /// for temporary files]
     #[arg(long, value_name = "DIR")]
     pub(crate) tmp_dir: Option<PathBuf>,
 

@@ -5,7 +5,8 @@ use std::ops::ControlFlow;
 use std::path::Path;
 
 use anyhow::bail;
-use fpstore::{ClusterChanges, ClusterUpdate, Clustered, Clustering, Clusters, Fingerprint, IdKind, Keeper, Previous};
+use fpstore::clusters::{ClusterChanges, ClusterUpdate, Clustered, Clustering, Clusters, Keeper, Previous};
+use fpstore::{Fingerprint, IdKind};
 use fpstore_tools::common::Common;
 use fpstore_tools::exit::Outcome;
 use fpstore_tools::input::{Ids, InputOptions, LabelLines, LabelReader, Source};

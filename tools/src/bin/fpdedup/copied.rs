@@ -3,7 +3,8 @@
 use std::io;
 use std::ops::{ControlFlow, Range};
 
-use fpstore::{ClusterChange, ClusterChanges, Fingerprint, Label};
+use fpstore::Fingerprint;
+use fpstore::clusters::{ClusterChange, ClusterChanges, Label};
 use fpstore_tools::input::LabelLines;
 use fpstore_tools::output::{Rows, Style};
 

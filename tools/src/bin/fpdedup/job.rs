@@ -5,7 +5,8 @@ use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use anyhow::{Context, bail};
-use fpstore::{Clusters, Filters, Fingerprint, Store};
+use fpstore::clusters::Clusters;
+use fpstore::{Filters, Fingerprint, Store};
 use fpstore_tools::common::Common;
 use fpstore_tools::interrupt::{self, Stop};
 use fpstore_tools::memory;

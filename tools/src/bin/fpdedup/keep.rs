@@ -11,7 +11,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
 use anyhow::{Context, bail};
-use fpstore::{Fingerprint, Id, IdKind, Keeper};
+use fpstore::clusters::Keeper;
+use fpstore::{Fingerprint, Id, IdKind};
 use fpstore_tools::common::Common;
 use fpstore_tools::exit::Outcome;
 use fpstore_tools::notice;

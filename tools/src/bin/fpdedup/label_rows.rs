@@ -1,6 +1,7 @@
 //! Labels as rows of the output.
 
-use fpstore::{Clustered, Fingerprint, Id, Label};
+use fpstore::clusters::{Clustered, Label};
+use fpstore::{Fingerprint, Id};
 use fpstore_tools::output::Rows;
 
 /// Appends a record and its label as a row.

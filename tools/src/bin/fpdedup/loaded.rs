@@ -3,7 +3,8 @@
 use std::path::Path;
 
 use anyhow::{Context, bail};
-use fpstore::{Filters, Fingerprint, Parameters, RecordSorter, Store, check_hashers};
+use fpstore::bulk::RecordSorter;
+use fpstore::{Filters, Fingerprint, Parameters, Store};
 use fpstore_tools::input::{Found, IdRule, Ids, Input, InputOptions, feed, is_store, sources};
 use fpstore_tools::interrupt::{self, Temporary};
 use fpstore_tools::memory;
@@ -44,7 +45,7 @@ impl<F: Fingerprint> Other<F> {
                 );
             }
             let store = open::<F>(other)?;
-            check_hashers("fingerprints", store.parameters().hasher(), hasher)
+            Parameters::check_hashers("fingerprints", store.parameters().hasher(), hasher)
                 .with_context(|| other.display().to_string())?;
             warn_if_empty(&store, &other.display().to_string());
             return Ok(Self { store, _directory: None });
@@ -67,7 +68,7 @@ impl<F: Fingerprint> Other<F> {
                 bail!("{}: its fingerprints have {found} bits, those of the store {}", source.name(), F::WIDTH);
             }
             let of_input = input.header().and_then(|header| header.hasher.as_deref());
-            check_hashers("fingerprints", of_input, hasher).with_context(|| source.name())?;
+            Parameters::check_hashers("fingerprints", of_input, hasher).with_context(|| source.name())?;
             input.tell_ids(&mut rule)?;
             let fed = feed(&mut input.reader::<F>()?, &mut rule, &mut |fingerprint, id| {
                 interrupt::check()?;

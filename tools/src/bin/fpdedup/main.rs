@@ -16,9 +16,9 @@ mod report;
 use std::ffi::OsStr;
 use std::process::ExitCode;
 
-use fpstore::with_width;
 use fpstore_tools::exit::Outcome;
 use fpstore_tools::output::check_apart;
+use fpstore_tools::width::by_width;
 use fpstore_tools::{allocator, program};
 
 use crate::args::{Args, What};
@@ -34,18 +34,18 @@ fn run(args: &Args) -> anyhow::Result<Outcome> {
     check_output(&args.what)?;
     match &args.what {
         What::Pairs { which, options, store } => {
-            with_width!(width(store)?, F => pairs::pairs::<F>(args.common, *which, options, store))
+            by_width!(width(store)?, F => pairs::pairs::<F>(args.common, *which, options, store))
         }
         What::Join { which, options, input, store, other } => {
-            with_width!(width(store)?, F => pairs::join::<F>(args.common, *which, options, input, store, other))
+            by_width!(width(store)?, F => pairs::join::<F>(args.common, *which, options, input, store, other))
         }
         What::Clusters { previous, new, min_size, report, options, input, store } => {
             let beside = clusters::Beside { previous: previous.as_deref(), new: new.as_deref(), input };
             let what = clusters::What { min_size: *min_size, report: *report };
-            with_width!(width(store)?, F => clusters::run::<F>(args.common, &beside, what, options, store))
+            by_width!(width(store)?, F => clusters::run::<F>(args.common, &beside, what, options, store))
         }
         What::Keep { keep, options, store } => {
-            with_width!(width(store)?, F => keep::run::<F>(args.common, keep, options, store))
+            by_width!(width(store)?, F => keep::run::<F>(args.common, keep, options, store))
         }
     }
 }

@@ -3,7 +3,8 @@
 use std::ops::ControlFlow;
 use std::path::Path;
 
-use fpstore::{Fingerprint, IdKind, Pairs, RecordPairs, Store};
+use fpstore::pairs::{Pairs, RecordPairs};
+use fpstore::{Fingerprint, IdKind, Store};
 use fpstore_tools::common::Common;
 use fpstore_tools::exit::Outcome;
 use fpstore_tools::input::{Ids, InputOptions};
@@ -82,7 +83,7 @@ fn write<F: Fingerprint>(
     let mut writing = Writing::new(output);
     let shown = job.watch("pairs", pairs.progress())?;
     if which.distinct {
-        let map = |pairs: &[fpstore::Pair<F>]| {
+        let map = |pairs: &[fpstore::pairs::Pair<F>]| {
             let mut rows = empty();
             for pair in pairs {
                 rows.fingerprint(pair.a);

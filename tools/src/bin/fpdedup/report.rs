@@ -2,7 +2,8 @@
 
 use std::io::{self, Write};
 
-use fpstore::{ClusterReport, Fingerprint, Id, Label, LargeCluster, SizeClass};
+use fpstore::clusters::{ClusterReport, Label, LargeCluster, SizeClass};
+use fpstore::{Fingerprint, Id};
 use fpstore_tools::common::SCHEMA_VERSION;
 use fpstore_tools::number::{count, hex};
 use fpstore_tools::report::{self, Columns, facts};

@@ -4,7 +4,7 @@ use std::io::Write;
 use std::path::Path;
 
 use fpstore::inspect::{self, SegmentRole};
-use fpstore::{Fingerprint, IdAssignment, IdKind};
+use fpstore::{IdAssignment, IdKind};
 use fpstore_tools::exit::Outcome;
 use fpstore_tools::number::{bytes, count};
 use fpstore_tools::report;
@@ -66,8 +66,8 @@ struct FieldInfo {
     value: String,
 }
 
-pub(crate) fn run<F: Fingerprint>(path: &Path, json: bool, out: &mut dyn Write) -> anyhow::Result<Outcome> {
-    let info = describe::<F>(path)?;
+pub(crate) fn run(path: &Path, json: bool, out: &mut dyn Write) -> anyhow::Result<Outcome> {
+    let info = describe(path)?;
     if json {
         report::json(out, &Versioned::new(info))?;
     } else {
@@ -76,8 +76,8 @@ pub(crate) fn run<F: Fingerprint>(path: &Path, json: bool, out: &mut dyn Write) 
     Ok(Outcome::Done)
 }
 
-fn describe<F: Fingerprint>(path: &Path) -> anyhow::Result<Info> {
-    let opened = Opened::<F>::new(path)?;
+fn describe(path: &Path) -> anyhow::Result<Info> {
+    let opened = Opened::new(path)?;
     let (parameters, statistics) = (opened.parameters(), opened.statistics());
     let (kind, numbering) = match &opened {
         Opened::Store(store) if parameters.ids() == IdKind::Number => ("store", Some(numbering(store.id_assignment()))),

@@ -25,9 +25,9 @@ use std::io::{self, BufWriter, Write};
 use std::path::Path;
 use std::process::ExitCode;
 
-use fpstore::with_width;
 use fpstore_tools::exit::Outcome;
 use fpstore_tools::program;
+use fpstore_tools::width::by_width;
 
 use crate::args::{Args, What};
 
@@ -41,33 +41,24 @@ fn run(args: &Args) -> anyhow::Result<Outcome> {
     let mut out = BufWriter::with_capacity(1 << 16, io::stdout().lock());
     let outcome = match &args.what {
         What::Info { path } if opened::is_manifest(path) => info::manifest(path, json, &mut out),
-        What::Info { path } => with_width!(opened::width(path)?, F => info::run::<F>(path, json, &mut out)),
-        What::Stats { path, draw } => {
-            with_width!(opened::width(path)?, F => stats::run::<F>(path, *draw, args.common, &mut out))
-        }
+        What::Info { path } => info::run(path, json, &mut out),
+        What::Stats { path, draw } => stats::run(path, *draw, args.common, &mut out),
         What::Layout { path } => layout::run(path, json, &mut out),
         What::Blocks { path, table } => blocks::run(path, *table, json, &mut out),
         What::Block { number, path, table } => block::run(path, *table, *number, json, &mut out),
-        What::Scan { path, output } => {
-            with_width!(opened::width(path)?, F => scan::run::<F>(path, output.as_deref(), json))
-        }
-        What::Get { first, id: Some(id), .. } => {
-            let path = Path::new(first);
-            with_width!(opened::width(path)?, F => get::run_id::<F>(path, id, args.common))
-        }
+        What::Scan { path, output } => scan::run(path, output.as_deref(), json),
+        What::Get { first, id: Some(id), .. } => get::run_id(Path::new(first), id, args.common),
         What::Get { first, path, .. } => {
             let (fingerprint, path) = (first.to_string_lossy(), path.as_deref().unwrap_or(Path::new("")));
-            with_width!(opened::width(path)?, F => get::run::<F>(path, &fingerprint, json))
+            get::run(path, &fingerprint, json)
         }
         What::Verify { path } => verify::run(path, args.common, &mut out),
-        What::Plan { path } => with_width!(opened::width(path)?, F => plan::run::<F>(path, json, &mut out)),
-        What::Alternatives { path, wanted } => {
-            with_width!(opened::width(path)?, F => what_if::run::<F>(path, wanted, args.common, &mut out))
-        }
+        What::Plan { path } => plan::run(path, json, &mut out),
+        What::Alternatives { path, wanted } => what_if::run(path, wanted, args.common, &mut out),
         What::Hex { path } => hex::run(path, json, &mut out),
         What::Manifest { path } => manifest::run(path, json, &mut out),
         What::Wal { path, operations } => {
-            with_width!(wal::width(path)?, F => wal::run::<F>(path, *operations, args.common, &mut out))
+            by_width!(wal::width(path)?, F => wal::run::<F>(path, *operations, args.common, &mut out))
         }
     }?;
     out.flush()?;

@@ -2,18 +2,19 @@
 
 use std::path::Path;
 
+use fpstore::admin::Statistics;
 use fpstore::inspect::{self, SegmentRole, SegmentView};
-use fpstore::{Filters, Fingerprint, Parameters, Statistics, Store};
+use fpstore::{AnyStore, Filters, Parameters};
 use fpstore_tools::common::SCHEMA_VERSION;
 use serde::Serialize;
 
 /// A store or one of its segments.
-pub(crate) enum Opened<F: Fingerprint> {
-    Store(Box<Store<F>>),
+pub(crate) enum Opened {
+    Store(Box<AnyStore>),
     Segment(Box<SegmentView>),
 }
 
-impl<F: Fingerprint> Opened<F> {
+impl Opened {
     /// Opens a directory as a store, anything else as a segment file.
     pub(crate) fn new(path: &Path) -> fpstore::Result<Self> {
         if !path.is_dir()
@@ -21,7 +22,7 @@ impl<F: Fingerprint> Opened<F> {
         {
             return Ok(Self::Segment(Box::new(view)));
         }
-        Ok(Self::Store(Box::new(Store::open_read_only(
+        Ok(Self::Store(Box::new(AnyStore::open_read_only(
             path,
             &fpstore_tools::threads::options().with_filters(Filters::Off),
         )?)))
@@ -40,15 +41,6 @@ impl<F: Fingerprint> Opened<F> {
             Self::Segment(view) => view.statistics(),
         }
     }
-}
-
-/// Returns the width of the fingerprints at a PATH.
-pub(crate) fn width(path: &Path) -> fpstore::Result<u32> {
-    if path.is_dir() {
-        return fpstore::parameters_of(path, &fpstore_tools::threads::options()).map(|parameters| parameters.width());
-    }
-    let segments = inspect::open(path, &fpstore_tools::threads::options())?;
-    Ok(segments.first().map_or(64, |segment| segment.parameters().width()))
 }
 
 /// Returns the segments at a PATH.

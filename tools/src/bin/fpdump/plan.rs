@@ -4,7 +4,6 @@
 use std::io::Write;
 use std::path::Path;
 
-use fpstore::Fingerprint;
 use fpstore::inspect::SegmentView;
 use fpstore::plan::{self, BitGroup, Skew, TableLayout, Workload};
 use fpstore_tools::exit::Outcome;
@@ -53,11 +52,11 @@ struct Group {
     length: u32,
 }
 
-pub(crate) fn run<F: Fingerprint>(path: &Path, json: bool, out: &mut dyn Write) -> anyhow::Result<Outcome> {
-    let opened = Opened::<F>::new(path)?;
+pub(crate) fn run(path: &Path, json: bool, out: &mut dyn Write) -> anyhow::Result<Outcome> {
+    let opened = Opened::new(path)?;
     let parameters = opened.parameters();
     let design = parameters.design();
-    let layouts = design.tables(F::WIDTH)?;
+    let layouts = design.tables(parameters.width())?;
     let by_distance: Vec<_> = (0..=parameters.max_distance()).map(|k| design.radii(k)).collect();
     let tables = layouts.iter().enumerate().map(|(table, layout)| {
         let radii = by_distance.iter().map(|radii| radii.get(table).copied().flatten());
@@ -65,7 +64,7 @@ pub(crate) fn run<F: Fingerprint>(path: &Path, json: bool, out: &mut dyn Write) 
     });
     let plan = Plan {
         plan: design.to_string(),
-        width: F::WIDTH,
+        width: parameters.width(),
         max_distance: parameters.max_distance(),
         tables: tables.collect(),
         predicted: predicted(&segments(path)?)?,

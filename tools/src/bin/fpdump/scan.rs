@@ -3,37 +3,40 @@
 
 use std::path::Path;
 
-use fpstore::{Fingerprint, Id, IdKind, Parameters, Record};
+use fpstore::{AnyStore, Fingerprint, Id, IdKind, Parameters, Record};
 use fpstore_tools::exit::Outcome;
 use fpstore_tools::header;
 use fpstore_tools::output::{Column, Output, Rows, check_apart};
+use fpstore_tools::width::by_width;
 
 use crate::opened::Opened;
 
 const COLUMNS: &[Column] = &[Column::fingerprint("fingerprint"), Column::id("id")];
 const WITHOUT_IDS: &[Column] = &[Column::fingerprint("fingerprint")];
 
-pub(crate) fn run<F: Fingerprint>(path: &Path, output: Option<&Path>, json: bool) -> anyhow::Result<Outcome> {
+pub(crate) fn run(path: &Path, output: Option<&Path>, json: bool) -> anyhow::Result<Outcome> {
     check_apart(&[("--output", output)], &[path])?;
-    let opened = Opened::<F>::new(path)?;
+    let opened = Opened::new(path)?;
     let parameters = opened.parameters().clone();
-    let mut output = self::output::<F>(output, &parameters, json)?;
+    let mut output = self::output(output, &parameters, json)?;
     match opened {
-        Opened::Store(store) => all(store.records(), &parameters, &mut output)?,
-        Opened::Segment(view) => all(view.records::<F>()?, &parameters, &mut output)?,
+        Opened::Store(store) => match &*store {
+            AnyStore::Bits64(store) => all(store.records(), &parameters, &mut output)?,
+            AnyStore::Bits128(store) => all(store.records(), &parameters, &mut output)?,
+            AnyStore::Bits256(store) => all(store.records(), &parameters, &mut output)?,
+        },
+        Opened::Segment(view) => {
+            by_width!(parameters.width(), F => all(view.records::<F>()?, &parameters, &mut output)?)
+        }
     }
     output.finish()?;
     Ok(Outcome::Done)
 }
 
 /// Opens the output for records of a store with these parameters.
-pub(crate) fn output<F: Fingerprint>(
-    path: Option<&Path>,
-    parameters: &Parameters,
-    json: bool,
-) -> anyhow::Result<Output> {
+pub(crate) fn output(path: Option<&Path>, parameters: &Parameters, json: bool) -> anyhow::Result<Output> {
     let columns = if parameters.ids() == IdKind::None { WITHOUT_IDS } else { COLUMNS };
-    Output::open(path, json, columns, F::WIDTH, &[parameters.ids() == IdKind::Text])
+    Output::open(path, json, columns, parameters.width(), &[parameters.ids() == IdKind::Text])
 }
 
 fn all<F: Fingerprint>(

@@ -3,7 +3,7 @@
 use std::io::{self, IsTerminal, Write};
 use std::path::Path;
 
-use fpstore::{Fingerprint, inspect};
+use fpstore::inspect;
 use fpstore_tools::common::Common;
 use fpstore_tools::exit::Outcome;
 use fpstore_tools::number::{bytes, count, count_of, float};
@@ -24,13 +24,8 @@ struct Report {
     distributions: Option<DistributionReport>,
 }
 
-pub(crate) fn run<F: Fingerprint>(
-    path: &Path,
-    draw: Draw,
-    common: Common,
-    out: &mut dyn Write,
-) -> anyhow::Result<Outcome> {
-    let statistics = StoreReport::new(&Opened::<F>::new(path)?.statistics());
+pub(crate) fn run(path: &Path, draw: Draw, common: Common, out: &mut dyn Write) -> anyhow::Result<Outcome> {
+    let statistics = StoreReport::new(&Opened::new(path)?.statistics());
     let counted = || {
         let progress = if common.shows_progress() { Progress::spinner("counting") } else { Progress::hidden() };
         let distributions = inspect::distributions(&segments(path)?);

@@ -4,7 +4,8 @@
 use std::io::Write;
 use std::path::Path;
 
-use fpstore::{ErrorKind, VerifyReport, inspect};
+use fpstore::admin::VerifyReport;
+use fpstore::{ErrorKind, inspect};
 use fpstore_tools::common::Common;
 use fpstore_tools::exit::Outcome;
 use fpstore_tools::number::{bytes, count_of};
@@ -57,7 +58,7 @@ fn check(path: &Path) -> fpstore::Result<Report> {
     let found = if is_manifest(path) {
         verify_manifest(path)
     } else {
-        fpstore::verify(path, &fpstore_tools::threads::options())
+        fpstore::admin::verify(path, &fpstore_tools::threads::options())
     };
     let found = match found {
         Ok(found) => found,

@@ -4,7 +4,7 @@ use std::io::Write;
 use std::path::Path;
 
 use fpstore::inspect::{self, Alternative, QueryCost};
-use fpstore::{Codec, Design, Fingerprint, Parameters};
+use fpstore::{Codec, Design, Parameters};
 use fpstore_tools::common::Common;
 use fpstore_tools::exit::Outcome;
 use fpstore_tools::number::{bytes, count, float};
@@ -60,16 +60,11 @@ struct Row {
     by_table: Vec<TableReport>,
 }
 
-pub(crate) fn run<F: Fingerprint>(
-    path: &Path,
-    wanted: &Wanted,
-    common: Common,
-    out: &mut dyn Write,
-) -> anyhow::Result<Outcome> {
-    let opened = Opened::<F>::new(path)?;
+pub(crate) fn run(path: &Path, wanted: &Wanted, common: Common, out: &mut dyn Write) -> anyhow::Result<Outcome> {
+    let opened = Opened::new(path)?;
     let (now, statistics) = (opened.parameters().clone(), StoreReport::new(&opened.statistics()));
     let max_distance = wanted.max_distance.unwrap_or(now.max_distance());
-    width::check_distance("--max-distance", max_distance, F::WIDTH)?;
+    width::check_distance("--max-distance", max_distance, now.width())?;
     let filter = wanted.filter == Filter::On;
     let parameters = parameters(wanted, &now, max_distance);
     let progress = if common.shows_progress() { Progress::spinner("encoding") } else { Progress::hidden() };

@@ -4,9 +4,8 @@ use std::path::Path;
 use std::time::Instant;
 
 use anyhow::bail;
-use fpstore::{
-    Fingerprint, IdAssignment, IdKind, IdSorter, Options, Parameters, RemoveIdsReport, ReplaceReport, Store,
-};
+use fpstore::bulk::{IdSorter, RemoveIdsReport, ReplaceReport};
+use fpstore::{Fingerprint, IdAssignment, IdKind, Options, Parameters, Store};
 use fpstore_tools::input::{IdReader, IdRule, Ids, InputOptions, sources};
 use fpstore_tools::interrupt;
 use fpstore_tools::notice;
@@ -91,7 +90,7 @@ pub(crate) fn index<F: Fingerprint>(args: &Args, path: &Path, parameters: &Param
     }
     let _hold = interrupt::hold()?;
     let progress = writing::progress(args);
-    let is_new = fpstore::add_id_index(path, &options(args))?;
+    let is_new = fpstore::admin::add_id_index(path, &options(args))?;
     let store = Store::<F>::open(path, &options(args))?;
     let compacted = if args.compact && !is_new { Some(store.compact()?) } else { None };
     progress.finish();

@@ -2,8 +2,9 @@
 
 use std::str::FromStr;
 
+use fpstore::Fingerprint;
+use fpstore::bulk::SortedRecords;
 use fpstore::plan::{self, Cost, Design, Goal, Skew, Workload};
-use fpstore::{Fingerprint, SortedRecords};
 
 /// How the design is chosen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

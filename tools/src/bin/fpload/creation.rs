@@ -1,8 +1,9 @@
 //! Chooses the parameters of a new store, and checks that options fit an existing one.
 
 use anyhow::{Context as _, bail};
+use fpstore::bulk::SortedRecords;
 use fpstore::plan::{Design, Goal, Workload};
-use fpstore::{Fingerprint, IdKind, Parameters, SortedRecords};
+use fpstore::{Fingerprint, IdKind, Parameters};
 use fpstore_tools::{input, width};
 
 use crate::args::{Args, Ids};

@@ -3,9 +3,10 @@
 use std::path::Path;
 use std::time::Instant;
 
-use anyhow::{Context, bail};
-use fpstore::{Fingerprint, IdAssignment, Store, with_width};
+use anyhow::{Context, anyhow, bail};
+use fpstore::{ErrorKind, Fingerprint, IdAssignment, Store};
 use fpstore_tools::input::Found;
+use fpstore_tools::width::by_width;
 use fpstore_tools::{interrupt, memory};
 
 use crate::args::Args;
@@ -31,23 +32,26 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
         let inputs = Inputs::open(args, None)?;
         let width = args.width.or(inputs.width()).unwrap_or(WIDTH);
         creation::check_options(args, width)?;
-        return with_width!(width, F => create::<F>(args, path, inputs));
+        return by_width!(width, F => create::<F>(args, path, inputs));
     }
     if args.inputs.is_empty() && (args.remove || args.replace || !(args.compact || args.id_index)) {
         bail!("no INPUT; name files with fingerprints, or - for standard input");
     }
-    let parameters = fpstore::parameters_of(path, &options(args))?;
+    let parameters = fpstore::parameters_of(path, &options(args)).map_err(|error| match error.kind() {
+        ErrorKind::NotFound => anyhow!("{error} (--create)"),
+        _ => error.into(),
+    })?;
     creation::check_options(args, parameters.width())?;
     creation::check_existing(args, &parameters)?;
     by_id::check(args, &parameters)?;
     if args.by_id {
-        return with_width!(parameters.width(), F => by_id::remove::<F>(args, path, &parameters));
+        return by_width!(parameters.width(), F => by_id::remove::<F>(args, path, &parameters));
     }
     if args.id_index && args.inputs.is_empty() {
-        return with_width!(parameters.width(), F => by_id::index::<F>(args, path, &parameters));
+        return by_width!(parameters.width(), F => by_id::index::<F>(args, path, &parameters));
     }
     let inputs = Inputs::open(args, Some(&parameters))?;
-    with_width!(parameters.width(), F => change::<F>(args, path, inputs))
+    by_width!(parameters.width(), F => change::<F>(args, path, inputs))
 }
 
 fn create<F: Fingerprint>(args: &Args, path: &Path, inputs: Inputs) -> anyhow::Result<()> {

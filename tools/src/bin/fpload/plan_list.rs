@@ -6,11 +6,11 @@ use std::path::Path;
 
 use anyhow::bail;
 use fpstore::plan::{self, Cost, Design, Goal, Skew, Workload};
-use fpstore::with_width;
 use fpstore_tools::common::SCHEMA_VERSION;
 use fpstore_tools::number::{count, float};
 use fpstore_tools::prediction::Expected;
 use fpstore_tools::report::{self, Columns};
+use fpstore_tools::width::by_width;
 use serde::Serialize;
 
 use crate::args::Args;
@@ -111,7 +111,7 @@ fn measure(args: &Args) -> anyhow::Result<Measured> {
     args.inputs.insert(0, first.clone().into_os_string());
     let inputs = Inputs::open(&args, None)?;
     let width = args.width.or(inputs.width()).unwrap_or(64);
-    with_width!(width, F => {
+    by_width!(width, F => {
         let records = inputs.gather::<F>(&args, Path::new("store"), None, &writing::options(&args))?.records;
         if records.is_empty() {
             bail!("the input has no records; leave it out to see the designs for uniformly distributed fingerprints");

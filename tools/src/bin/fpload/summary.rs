@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 use std::io;
 use std::path::Path;
 
-use fpstore::{Fingerprint, LoadReport, Parameters, RemoveIdsReport, RemoveReport, ReplaceReport, Store};
+use fpstore::bulk::{LoadReport, RemoveIdsReport, RemoveReport, ReplaceReport};
+use fpstore::{Fingerprint, Parameters, Store};
 use fpstore_tools::common::SCHEMA_VERSION;
 use fpstore_tools::input::Found;
 use fpstore_tools::number::{bytes, count, count_of, float};

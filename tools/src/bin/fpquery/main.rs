@@ -22,10 +22,11 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use anyhow::bail;
-use fpstore::{Filters, Fingerprint, Parameters, Store, with_width};
+use fpstore::{Filters, Fingerprint, Parameters, Store};
 use fpstore_tools::exit::Outcome;
 use fpstore_tools::notice;
 use fpstore_tools::output::check_apart;
+use fpstore_tools::width::by_width;
 use fpstore_tools::{allocator, number, program, size};
 
 use crate::answer::{Kind, Look};
@@ -65,7 +66,7 @@ fn run(args: &Args) -> anyhow::Result<Outcome> {
     let Some(store) = &args.store else { bail!("which STORE? see --help for examples") };
     let parameters = fpstore::parameters_of(store, &fpstore_tools::threads::options())?;
     args.check_distance(parameters.width())?;
-    with_width!(parameters.width(), F => answer::<F>(args, store, &parameters))
+    by_width!(parameters.width(), F => answer::<F>(args, store, &parameters))
 }
 
 /// Answers all queries.

@@ -6,7 +6,7 @@ use std::path::Path;
 use std::vec::IntoIter;
 
 use anyhow::{anyhow, bail};
-use fpstore::{Fingerprint, Id, IdKind, IdRef, Parameters, check_hashers};
+use fpstore::{Fingerprint, Id, IdKind, IdRef, Parameters};
 use fpstore_tools::documents::DocumentId;
 use fpstore_tools::input::{Header, IdRule, Ids, InputOptions, RawId, Series, Source, parse_hex, sources};
 use fpstore_tools::notice;
@@ -127,7 +127,11 @@ impl<F: Fingerprint> Queries<F> {
 
     /// Rejects queries of another hasher than the fingerprints', if both are known.
     pub(crate) fn check_hasher(&self, of_fingerprints: Option<&str>) -> anyhow::Result<()> {
-        Ok(check_hashers("queries", self.header().and_then(|header| header.hasher.as_deref()), of_fingerprints)?)
+        Ok(Parameters::check_hashers(
+            "queries",
+            self.header().and_then(|header| header.hasher.as_deref()),
+            of_fingerprints,
+        )?)
     }
 
     /// Returns the next queries: at most `limit`, or as many as take `bytes`; after the first, only those available

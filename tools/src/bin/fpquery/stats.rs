@@ -2,7 +2,8 @@
 
 use std::io::{self, Write};
 
-use fpstore::{FilterStatistics, QueryStats};
+use fpstore::QueryStats;
+use fpstore::admin::FilterStatistics;
 use fpstore_tools::common::SCHEMA_VERSION;
 use fpstore_tools::number::{count, float};
 use fpstore_tools::report;

@@ -3,7 +3,9 @@
 use std::io::Write;
 use std::path::Path;
 
-use fpstore::{Damage, Id, Loss, Lost, RepairAction, RepairReport};
+use fpstore::Id;
+use fpstore::admin::Damage;
+use fpstore::repair::{Loss, Lost, RepairAction, RepairReport};
 use fpstore_tools::common::SCHEMA_VERSION;
 use fpstore_tools::report;
 use serde::Serialize;
@@ -31,8 +33,7 @@ struct Report {
 
 /// Writes the report of a repair, or of the plan of one.
 pub(crate) fn write(store: &Path, done: bool, report: &RepairReport, out: &mut dyn Write) -> anyhow::Result<()> {
-    let torn =
-        |torn: &fpstore::TornLog| json!({ "file": text(&torn.path), "offset": torn.offset, "bytes": torn.bytes });
+    let torn = |torn: &fpstore::admin::TornLog| json!({ "file": text(&torn.path), "offset": torn.offset, "bytes": torn.bytes });
     let object = Report {
         schema_version: SCHEMA_VERSION,
         path: text(store),

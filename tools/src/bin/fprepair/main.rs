@@ -11,7 +11,7 @@ use std::io::{self, BufWriter, Write};
 use std::process::ExitCode;
 use std::sync::Arc;
 
-use fpstore::RepairReport;
+use fpstore::repair::RepairReport;
 use fpstore_tools::exit::Outcome;
 use fpstore_tools::progress::Progress;
 use fpstore_tools::stoppable::Stoppable;
@@ -37,8 +37,11 @@ fn run(args: &Args) -> anyhow::Result<Outcome> {
     let hold = args.yes.then(interrupt::hold).transpose()?;
     let shows = args.common.shows_progress();
     let progress = if shows { Progress::spinner("reading every byte") } else { Progress::hidden() };
-    let report =
-        if args.yes { fpstore::repair(&args.store, &options) } else { fpstore::plan_repair(&args.store, &options) }?;
+    let report = if args.yes {
+        fpstore::repair::repair(&args.store, &options)
+    } else {
+        fpstore::repair::plan(&args.store, &options)
+    }?;
     drop(hold);
     // Only the report remains.
     interrupt::leaves(if args.yes { "the store is repaired, its report is not complete" } else { "" });

@@ -3,7 +3,9 @@
 use std::io::{self, Write};
 use std::path::Path;
 
-use fpstore::{Damage, Id, Loss, Lost, RepairAction, RepairReport};
+use fpstore::Id;
+use fpstore::admin::Damage;
+use fpstore::repair::{Loss, Lost, RepairAction, RepairReport};
 use fpstore_tools::number::{bytes, count, count_of};
 
 /// Writes the report of a repair, or of the plan of one; with `quiet` only damage and losses.

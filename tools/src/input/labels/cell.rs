@@ -2,7 +2,8 @@
 
 use std::borrow::Cow;
 
-use fpstore::{Fingerprint, IdKind, LabelRef};
+use fpstore::clusters::LabelRef;
+use fpstore::{Fingerprint, IdKind};
 use serde::Deserialize;
 
 use crate::input::decimal::decimal;

@@ -4,7 +4,8 @@ use std::path::Path;
 use std::sync::Arc;
 
 use anyhow::bail;
-use fpstore::{Fingerprint, IdKind, LabelRef, MAX_TEXT};
+use fpstore::clusters::LabelRef;
+use fpstore::{Fingerprint, Id, IdKind};
 use serde::Deserialize;
 
 use super::cell::{CLUSTER, Cell, FINGERPRINT, ID};
@@ -137,7 +138,7 @@ fn tsv(line: &[u8], kind: IdKind) -> Result<[Cell<'_>; 2], String> {
     if kind == IdKind::Text
         && memchr::memchr2(b'\r', 0, line).is_none()
         && let Some((record, cluster)) = std::str::from_utf8(line).ok().and_then(|line| line.split_once('\t'))
-        && [record, cluster].into_iter().all(|id| (1..=MAX_TEXT).contains(&id.len()))
+        && [record, cluster].into_iter().all(|id| (1..=Id::MAX_TEXT).contains(&id.len()))
         && memchr::memchr(b'\t', cluster.as_bytes()).is_none()
     {
         return Ok([Cell::Id(record), Cell::Id(cluster)]);
@@ -190,7 +191,7 @@ mod tests {
         #[test]
         fn lines_as_a_whole_say_what_their_cells_do(
             line in prop::collection::vec(prop::sample::select(b"aaaab\t\t\r\0\xc3\xa9".to_vec()), 0..6),
-            long in prop::sample::select(vec![0, 1, MAX_TEXT - 1, MAX_TEXT, MAX_TEXT + 1]),
+            long in prop::sample::select(vec![0, 1, Id::MAX_TEXT - 1, Id::MAX_TEXT, Id::MAX_TEXT + 1]),
         ) {
             for line in [[&line[..], b"\t", &vec![b'x'; long]].concat(), [&vec![b'x'; long], &b"\t"[..], &line].concat(), line] {
                 prop_assert_eq!(texts(&line, true), texts(&line, false));

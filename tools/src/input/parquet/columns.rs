@@ -8,7 +8,7 @@ use arrow_array::types::{
 };
 use arrow_array::{Array, BinaryViewArray, FixedSizeBinaryArray, Int64Array, StringViewArray, UInt64Array};
 use arrow_schema::DataType;
-use fpstore::{Fingerprint, WIDTHS};
+use fpstore::{AnyFingerprint, Fingerprint};
 
 use crate::input::Digits;
 use crate::input::RawId;
@@ -19,7 +19,7 @@ pub(super) fn width(data_type: &DataType) -> Result<Option<u32>, String> {
         DataType::UInt64 | DataType::Int64 => Ok(Some(64)),
         DataType::Utf8 | DataType::Binary => Ok(None),
         DataType::FixedSizeBinary(bytes) => {
-            let width = WIDTHS.into_iter().find(|width| i64::from(*width) == i64::from(*bytes) * 8);
+            let width = AnyFingerprint::WIDTHS.into_iter().find(|width| i64::from(*width) == i64::from(*bytes) * 8);
             width.map(Some).ok_or_else(|| format!("fingerprints have 8, 16 or 32 bytes, these have {bytes}"))
         }
         other => Err(format!("fingerprints are 64-bit integers, bytes or hexadecimal texts, these are {other}")),

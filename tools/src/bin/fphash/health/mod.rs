@@ -19,11 +19,12 @@ mod transpose;
 
 use std::io::{self, Write};
 
-use fpstore::{Fingerprint, with_width};
+use fpstore::Fingerprint;
 use fpstore_tools::common::Common;
 use fpstore_tools::exit::Outcome;
 use fpstore_tools::input::{Input, sources};
 use fpstore_tools::progress::Progress;
+use fpstore_tools::width::by_width;
 
 use crate::args::HealthArgs;
 use gather::{Gathered, Inputs};
@@ -44,7 +45,7 @@ pub(crate) fn run(args: &HealthArgs, common: Common) -> anyhow::Result<Outcome> 
     let first = sources.first().map(|source| Input::open(source, &args.options, &progress)).transpose()?;
     let width = args.width.or(first.as_ref().and_then(Input::width)).unwrap_or(WIDTH);
     let inputs = Inputs { sources: &sources, options: &args.options, first, progress };
-    with_width!(width, F => look::<F>(inputs, common))
+    by_width!(width, F => look::<F>(inputs, common))
 }
 
 fn look<F: Fingerprint>(inputs: Inputs<'_>, common: Common) -> anyhow::Result<Outcome> {

@@ -3,7 +3,8 @@
 use std::path::Path;
 
 use anyhow::Context;
-use fpstore::{Fingerprint, IdRef, Options, Parameters, RecordSorter};
+use fpstore::bulk::RecordSorter;
+use fpstore::{Fingerprint, IdRef, Options, Parameters};
 use fpstore_tools::input::{Format, IdRule, Ids, Input, InputOptions, Source, ToldBy, feed, sources};
 use fpstore_tools::notice;
 use fpstore_tools::progress::Progress;

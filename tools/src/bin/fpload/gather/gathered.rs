@@ -1,6 +1,7 @@
 //! The result of reading the inputs.
 
-use fpstore::{Fingerprint, SortedRecords};
+use fpstore::Fingerprint;
+use fpstore::bulk::SortedRecords;
 use fpstore_tools::documents::LeftOut;
 use fpstore_tools::input::IdRule;
 

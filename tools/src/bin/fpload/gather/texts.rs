@@ -5,7 +5,8 @@ use std::path::Path;
 
 use anyhow::bail;
 use fpsketch::Simhash;
-use fpstore::{Fingerprint, Options, Parameters, RecordSorter};
+use fpstore::bulk::RecordSorter;
+use fpstore::{Fingerprint, Options, Parameters};
 use fpstore_tools::documents::{
     self, Document, DocumentId, DocumentOptions, Fault, FaultKind, Location, Made, Rejects,
 };

@@ -17,12 +17,13 @@ use std::thread;
 use std::time::Instant;
 
 use anyhow::{anyhow, bail};
-use fpstore::{Fingerprint, IdKind, QueryTables, WIDTHS, with_width};
+use fpstore::{AnyFingerprint, Fingerprint, IdKind, QueryTables};
 use fpstore_tools::exit::Outcome;
 use fpstore_tools::input::{Fed, Header, IdRule, Input, InputOptions, Source, feed};
 use fpstore_tools::notice;
 use fpstore_tools::output::Output;
 use fpstore_tools::progress::Progress;
+use fpstore_tools::width::by_width;
 use fpstore_tools::{memory, number};
 
 use crate::answer::{Kind, Look, records};
@@ -54,7 +55,7 @@ pub(crate) fn run(args: &Args, file: &OsStr) -> anyhow::Result<Outcome> {
     let progress = if args.common.shows_progress() { Progress::bytes(length) } else { Progress::hidden() };
     let input = Input::open(&source, &args.options, &progress)?;
     let width = args.width.or(input.width()).or_else(|| width_of_digits(args.queries.first()?)).unwrap_or(WIDTH);
-    with_width!(width, F => answer::<F>(args, input, &progress))
+    by_width!(width, F => answer::<F>(args, input, &progress))
 }
 
 fn answer<F: Fingerprint>(args: &Args, input: Input, progress: &Progress) -> anyhow::Result<Outcome> {
@@ -101,7 +102,7 @@ fn answer<F: Fingerprint>(args: &Args, input: Input, progress: &Progress) -> any
 /// Returns the width of a fingerprint in hexadecimal.
 fn width_of_digits(query: &str) -> Option<u32> {
     let digits = query.strip_prefix("0x").or_else(|| query.strip_prefix("0X")).unwrap_or(query).len();
-    WIDTHS.into_iter().find(|&width| width as usize == 4 * digits)
+    AnyFingerprint::WIDTHS.into_iter().find(|&width| width as usize == 4 * digits)
 }
 
 /// Reads all queries, if they fit half of the memory.

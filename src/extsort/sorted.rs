@@ -1,0 +1,81 @@
+//! Items in order, chunk by chunk.
+
+use crate::error::Result;
+use crate::extsort::ahead::Ahead;
+use crate::extsort::item::Item;
+use crate::extsort::memory::length;
+use crate::extsort::merge::merged;
+use crate::extsort::runs::Runs;
+use std::borrow::Cow;
+use std::sync::Arc;
+
+#[derive(Debug)]
+pub(crate) enum Sorted<T> {
+    /// Ascending, each once.
+    Memory(Vec<T>),
+    Runs(Arc<Runs>),
+}
+
+impl<T: Item> Sorted<T> {
+    /// All items, ascending and each once, if nothing was written to a temporary file.
+    pub(crate) fn in_memory(&self) -> Option<&[T]> {
+        match self {
+            Self::Memory(items) => Some(items),
+            Self::Runs(_) => None,
+        }
+    }
+
+    /// At most `most` items, in order, at equal distances in the runs. Equal items may be among them.
+    ///
+    /// # Errors
+    /// If the temporary file cannot be read.
+    pub(crate) fn sample(&self, most: usize) -> Result<Vec<T>> {
+        let runs = match self {
+            Self::Memory(items) => {
+                let step = items.len().div_ceil(most.max(1)).max(1);
+                return Ok(items.iter().step_by(step).take(most).copied().collect());
+            }
+            Self::Runs(runs) => runs,
+        };
+        // The file has nothing but items.
+        let step = runs.records.div_ceil((most as u64).max(1)).max(1);
+        let mut bytes = vec![0; T::BYTES];
+        let numbers = (0..runs.records).step_by(length(step)).take(most);
+        let sample: Result<Vec<T>> = numbers
+            .map(|number| runs.file.read(number * T::BYTES as u64, &mut bytes).map(|()| T::read(&bytes)))
+            .collect();
+        sample.map(|mut sample| {
+            sample.sort_unstable();
+            sample
+        })
+    }
+
+    /// All items, ascending and each once, in chunks that are not empty. The iterator, with the chunk it returned last,
+    /// takes `memory` bytes at most, and nothing if all items are in memory anyway.
+    pub(crate) fn chunks(&self, memory: u64) -> Chunks<'_, T> {
+        match self {
+            Self::Memory(items) => Chunks::Memory(Some(&**items).filter(|items| !items.is_empty())),
+            Self::Runs(runs) => {
+                // The chunk that the caller has, and the next one.
+                let most = (memory / 8 * 3 / (size_of::<T>() as u64).max(1)).min(runs.records);
+                Chunks::Runs(merged(runs, memory / 4, move || Vec::with_capacity(length(most))))
+            }
+        }
+    }
+}
+
+pub(crate) enum Chunks<'a, T: Item> {
+    Memory(Option<&'a [T]>),
+    Runs(Ahead<Vec<T>>),
+}
+
+impl<'a, T: Item> Iterator for Chunks<'a, T> {
+    type Item = Result<Cow<'a, [T]>>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        match self {
+            Self::Memory(items) => items.take().map(|items| Ok(Cow::Borrowed(items))),
+            Self::Runs(chunks) => chunks.next().map(|chunk| chunk.map(Cow::Owned)),
+        }
+    }
+}

@@ -1,0 +1,96 @@
+//! Chunks of columns, in which indexes store their numbers (format-spec/segment.md, text-ids.md): the number of rows,
+//! each column's width in bits and least value, then the excesses over it, packed column by column.
+
+use super::fields::Fields;
+use super::page::{self, Stream};
+use crate::bits::{BitWriter, Forward, bit_length, load_bits};
+use crate::error::{Error, Result};
+
+/// The chunks of one kind of index.
+pub(super) struct ChunkShape<const N: usize> {
+    /// The name of the number of rows.
+    pub(super) rows: &'static str,
+    /// Most rows.
+    pub(super) most: usize,
+    /// For each column its name, the bytes of its least value, and its greatest width.
+    pub(super) columns: [(&'static str, usize, u32); N],
+    /// The errors of a wrong header, and of wrong padding.
+    pub(super) errors: [&'static str; 2],
+}
+
+/// The columns of a chunk, read row by row.
+pub(super) struct Chunk<'a, const N: usize> {
+    pub(super) rows: usize,
+    columns: [(u64, u32, Forward<'a>); N],
+}
+
+impl<const N: usize> Chunk<'_, N> {
+    /// The next row; `None` for a value beyond 64 bits.
+    pub(super) fn next_row(&mut self) -> [Option<u64>; N] {
+        self.columns.each_mut().map(|(least, width, reader)| least.checked_add(reader.read(*width)))
+    }
+}
+
+/// A chunk of columns of the same length, without its checksum.
+pub(super) fn write<const N: usize>(shape: &ChunkShape<N>, columns: [Vec<u64>; N]) -> Vec<u8> {
+    let rows = columns.first().map_or(0, Vec::len);
+    let columns = columns.map(|column| {
+        let least = column.iter().copied().min().unwrap_or(0);
+        let width = bit_length(column.iter().map(|value| value - least).max().unwrap_or(0));
+        (column, least, width)
+    });
+    let mut out = u16::try_from(rows).unwrap_or(0).to_le_bytes().to_vec();
+    out.extend(columns.iter().map(|&(_, _, width)| u8::try_from(width).unwrap_or(0)));
+    for ((_, least, _), (_, bytes, _)) in columns.iter().zip(shape.columns) {
+        out.extend(least.to_le_bytes().into_iter().take(bytes));
+    }
+    let mut writer = BitWriter::new(&mut out);
+    for (column, least, width) in &columns {
+        column.iter().for_each(|value| writer.push(value - least, *width));
+    }
+    writer.finish();
+    out
+}
+
+/// Reads chunk `number` of a stream and its checksum.
+pub(super) fn read<'a, const N: usize>(
+    fields: &mut Fields<'a>,
+    shape: &ChunkShape<N>,
+    stream: Stream,
+    number: u64,
+) -> Result<Chunk<'a, N>> {
+    let (start, before) = (fields.offset(), fields.taken().len());
+    let [wrong_header, wrong_padding] = shape.errors;
+    let wrong = |message: &str| Error::damaged(message).at_offset(start);
+    let rows = usize::from(fields.u16(shape.rows)?);
+    let (mut widths, mut leasts) = ([0u32; N], [0; N]);
+    for (width, (name, _, _)) in widths.iter_mut().zip(shape.columns) {
+        *width = fields.u8(&format!("{name} bits"))?.into();
+    }
+    for (least, (name, bytes, _)) in leasts.iter_mut().zip(shape.columns) {
+        let name = format!("least {name}");
+        *least = match bytes {
+            1 => fields.u8(&name)?.into(),
+            2 => fields.u16(&name)?.into(),
+            _ => fields.u64(&name)?,
+        };
+    }
+    let too_wide = widths.iter().zip(shape.columns).any(|(&width, (_, _, greatest))| width > greatest);
+    if !(1..=shape.most).contains(&rows) || too_wide {
+        return Err(wrong(wrong_header));
+    }
+    let packed = widths.iter().map(|&width| rows * width as usize).sum::<usize>();
+    let bytes = fields.bytes("packed columns", packed.div_ceil(8), &format_args!("{packed} bits"))?;
+    let chunk = fields.taken().get(before..).unwrap_or_default();
+    fields.checksum_of(page::checksum(stream, number, chunk))?;
+    if load_bits(bytes, packed, u32::try_from(bytes.len() * 8 - packed).unwrap_or(0)) != 0 {
+        return Err(wrong(wrong_padding));
+    }
+    let (mut position, mut leasts) = (0, leasts.into_iter());
+    let columns = widths.map(|width| {
+        let reader = Forward::new(bytes, position);
+        position += rows * width as usize;
+        (leasts.next().unwrap_or(0), width, reader)
+    });
+    Ok(Chunk { rows, columns })
+}

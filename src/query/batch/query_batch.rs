@@ -1,0 +1,194 @@
+//! Many queries at once: merged or probed, segment by segment.
+
+use crate::error::{Error, Result};
+use crate::fingerprint::{Fingerprint, Match};
+use crate::query::batch::gathered::{Bounds, Gathered};
+use crate::query::probe::plan::merging_pays;
+use crate::query::searcher::Searcher;
+use crate::query::view_searcher::{ViewSearcher, check_distance};
+use crate::query_stats::QueryStats;
+use crate::segment::Segment;
+use crate::version::{ReadView, StoreContext};
+use rayon::prelude::*;
+use std::sync::Arc;
+
+/// How a batch of queries is answered. The answers are the same.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum BatchStrategy {
+    /// For each segment the way that is expected to be faster.
+    #[default]
+    Auto,
+    /// The queries are sorted and merged with the tables of every segment, in one pass over each.
+    Always,
+    /// Each query probes the tables by itself.
+    Never,
+}
+
+/// Queries that are answered together: bounds the memory of pairs that are not yet answers.
+const CHUNK: usize = 1 << 22;
+
+/// Queries that a thread probes with at a time.
+const PROBED: usize = 256;
+
+impl<F: Fingerprint> Searcher<'_, F> {
+    /// The answers of [`Searcher::query`] to many independent queries, in their order, on all threads of rayon's
+    /// current pool.
+    ///
+    /// A large batch needs every block anyway. So it is sorted and *merged* with the tables, each of which is read once
+    /// from its beginning to its end. That takes some 40 bytes of memory a query beside the answers.
+    ///
+    /// ```
+    /// use fpstore::{BatchStrategy, Options, Parameters, Records, Store};
+    /// # let directory = tempfile::tempdir()?;
+    /// # let path = directory.path().join("store");
+    /// let loaded = Records::Numbered(vec![0b0000, 0b0111, u64::MAX]);
+    /// let (store, _) = Store::create_loaded(&path, &Parameters::new(3), &Options::new(), loaded)?;
+    /// let answers = store.searcher().query_batch(&[0b0011, !0b0011], 2, BatchStrategy::Auto)?;
+    /// assert_eq!((answers[0].len(), answers[1].len()), (2, 1));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// `InvalidInput` if `k` exceeds the width; `Damaged` or `Io` from reading: then no query has an answer.
+    pub fn query_batch(&mut self, fingerprints: &[F], k: u32, batch: BatchStrategy) -> Result<Vec<Vec<Match<F>>>> {
+        check_distance(k, F::WIDTH)?;
+        let searcher = self.now();
+        let (context, state, work) = (&searcher.context, &searcher.state, &mut searcher.work);
+        context.options.executor.run(|| {
+            let mut answers = vec![Vec::new(); fingerprints.len()];
+            for (queries, answers) in fingerprints.chunks(CHUNK).zip(answers.chunks_mut(CHUNK)) {
+                let merges = |segment: &&Arc<Segment>| match batch {
+                    BatchStrategy::Auto => merging_pays(segment, k, queries.len()),
+                    BatchStrategy::Always => true,
+                    BatchStrategy::Never => false,
+                };
+                let (merged, probed): (Vec<&Arc<Segment>>, Vec<_>) = state.view.segments.iter().partition(merges);
+                if !probed.is_empty() || !state.view.memtables.is_empty() {
+                    let probed = ReadView::part(state, probed.into_iter().cloned().collect());
+                    *work += probe(context, &probed, queries, k, answers)?;
+                }
+                let mut gathered = Gathered::new(queries.len(), Bounds::none());
+                for segment in &merged {
+                    gathered.merge(segment, queries, k, work)?;
+                }
+                let answers_of = answers.par_chunks_mut(gathered.length).zip(gathered.parts);
+                answers_of.for_each(|(answers, found)| _ = found.distribute(answers));
+                if state.has_tombstones() {
+                    drop_removed(context, state, answers)?;
+                }
+            }
+            Ok(answers)
+        })
+    }
+
+    /// The strategy of [`BatchStrategy::Auto`] for most of the records and so many queries, with the present filters.
+    /// Merging needs no filters.
+    #[must_use]
+    pub fn batch_strategy(&mut self, queries: usize, k: u32) -> BatchStrategy {
+        let view = &self.now().state.view;
+        let records = |segment: &&Arc<Segment>| segment.footer().records;
+        let all: u64 = view.segments.iter().map(|segment| records(&segment)).sum();
+        let merged = view.segments.iter().filter(|segment| merging_pays(segment, k, queries));
+        if merged.map(|segment| records(&segment)).sum::<u64>() > all / 2 {
+            BatchStrategy::Always
+        } else {
+            BatchStrategy::Never
+        }
+    }
+
+    /// Merges a batch as [`BatchStrategy::Always`] does, in about so many bytes of memory beside the 40 bytes a query.
+    /// Calls `make` on all threads with the number of a query and the answers to it and to the following queries, and
+    /// `take` with the results of `make`, in the order of the queries. An answer that is `None` may have very many
+    /// records of one fingerprint; [`Searcher::visit`] finds them.
+    ///
+    /// Returns `false`, without having called either, if the answers take more memory; the caller then asks fewer
+    /// queries.
+    ///
+    /// # Errors
+    /// Those of [`Searcher::query_batch`], and those of `take`.
+    pub fn visit_batch<T: Send, E: From<Error>>(
+        &mut self,
+        fingerprints: &[F],
+        k: u32,
+        memory: u64,
+        make: impl Fn(usize, Vec<Option<Vec<Match<F>>>>) -> T + Sync,
+        mut take: impl FnMut(T) -> std::result::Result<(), E>,
+    ) -> std::result::Result<bool, E> {
+        check_distance(k, F::WIDTH)?;
+        let searcher = self.now();
+        let (context, state, work) = (&searcher.context, &searcher.state, &mut searcher.work);
+        let mut gathered = Gathered::new(fingerprints.len(), Bounds::of(memory));
+        let executor = &context.options.executor;
+        for segment in &state.view.segments {
+            if !executor.run(|| gathered.merge(segment, fingerprints, k, work))? {
+                return Ok(false);
+            }
+        }
+        let live = ReadView::part(state, Vec::new());
+        let length = gathered.length;
+        let numbered = fingerprints.chunks(length).zip(gathered.parts).enumerate();
+        let mut numbered = numbered.map(|(number, (queries, found))| (number * length, queries, found));
+        loop {
+            let some: Vec<_> = numbered.by_ref().take(2 * executor.threads()).collect();
+            if some.is_empty() {
+                return Ok(true);
+            }
+            let made = some.into_par_iter().map(|(first, queries, found)| {
+                let mut answers = vec![Vec::new(); queries.len()];
+                let mut work = QueryStats::default();
+                if !live.view.memtables.is_empty() {
+                    work = probe(context, &live, queries, k, &mut answers)?;
+                }
+                let apart = found.distribute(&mut answers);
+                if state.has_tombstones() {
+                    drop_removed::<F>(context, state, &mut answers)?;
+                }
+                let answers = answers.into_iter().zip(0..);
+                let answers = answers.map(|(answer, number)| (!apart.contains(&number)).then_some(answer));
+                Ok((make(first, answers.collect()), work))
+            });
+            for made in executor.run(|| made.collect::<Result<Vec<_>>>())? {
+                *work += made.1;
+                take(made.0)?;
+            }
+        }
+    }
+}
+
+/// Answers each query by probing, removed records included.
+fn probe<F: Fingerprint>(
+    context: &Arc<StoreContext>,
+    state: &ReadView,
+    queries: &[F],
+    k: u32,
+    answers: &mut [Vec<Match<F>>],
+) -> Result<QueryStats> {
+    let chunks = queries.par_chunks(PROBED).zip(answers.par_chunks_mut(PROBED));
+    let searchers: Result<Vec<ViewSearcher>> = chunks
+        .try_fold(
+            || {
+                let mut searcher = ViewSearcher::new(context, state.clone());
+                searcher.with_removed = true;
+                searcher
+            },
+            |mut searcher, (queries, answers)| {
+                for (answer, &query) in answers.iter_mut().zip(queries) {
+                    *answer = searcher.query(query, k, false)?;
+                }
+                Ok(searcher)
+            },
+        )
+        .collect();
+    Ok(searchers?.iter().fold(QueryStats::default(), |sum, searcher| sum + searcher.work))
+}
+
+/// Drops removed records from the answers.
+fn drop_removed<F: Fingerprint>(
+    context: &Arc<StoreContext>,
+    state: &ReadView,
+    answers: &mut [Vec<Match<F>>],
+) -> Result<()> {
+    let searcher = || ViewSearcher::new(context, state.clone());
+    answers.par_iter_mut().try_for_each_init(searcher, |searcher, answer| searcher.drop_removed(answer))
+}

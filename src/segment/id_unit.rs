@@ -1,0 +1,207 @@
+//! A unit of ids: a page of numbers or counts, or a frame of texts.
+
+use super::file::{PageSet, Pages, SegmentFile};
+use super::text_ids::packing::{Unpacker, frame_length, open_dictionary};
+use crate::error::{Error, Result};
+use crate::fingerprint::IdRef;
+use crate::format::CHECKSUM;
+use crate::format::fields::Fields;
+use crate::format::footer::Span;
+use crate::format::id_page::{self, IdPage};
+use crate::format::page::{self, Stream};
+use crate::format::text_frame::{MAX_PAYLOAD, TextFrame};
+use crate::format::text_index::UnitEntry;
+use std::cmp::Ordering;
+use std::ops::{ControlFlow, Range};
+use std::sync::atomic::{self, AtomicU64};
+use zstd::dict::DecoderDictionary;
+
+/// Buffers that reading ids of any segments reuses, and the last frame.
+#[derive(Debug, Default)]
+pub(crate) struct IdScratch {
+    buffer: Vec<u8>,
+    unpacker: Unpacker,
+    frame: TextFrame,
+    /// The reader and the number of the frame above, if it is sound.
+    holds: Option<(u64, u64)>,
+}
+
+pub(super) struct IdPages {
+    pages: Pages,
+    /// Pages that parsed, of files that do not change.
+    parsed: PageSet,
+}
+
+impl IdPages {
+    pub(super) fn new(file: &SegmentFile, ids: Span) -> Self {
+        let pages = Pages::new(file, ids, id_page::SIZE, Stream::Ids);
+        Self { parsed: PageSet::new(file, pages.count()), pages }
+    }
+
+    pub(super) fn resident_bytes(&self) -> u64 {
+        self.pages.resident_bytes() + self.parsed.resident_bytes()
+    }
+
+    pub(super) fn read<'b>(
+        &self,
+        file: &'b SegmentFile,
+        number: u64,
+        scratch: &'b mut IdScratch,
+    ) -> Result<IdPage<'b>> {
+        let bytes = self.pages.get(file, number, &mut scratch.buffer)?;
+        let payload = bytes.get(..bytes.len().saturating_sub(CHECKSUM)).unwrap_or_default();
+        if self.parsed.has(number)
+            && let Some(page) = IdPage::parsed(payload)
+        {
+            return Ok(page);
+        }
+        let page = IdPage::parse(&mut Fields::new(payload, self.pages.place(number).offset))?;
+        self.parsed.add(number);
+        Ok(page)
+    }
+
+    /// How many fingerprints begin in each page, up to the first damaged one.
+    pub(super) fn walk(&self, file: &SegmentFile) -> Vec<UnitEntry> {
+        let mut scratch = IdScratch::default();
+        let begun = |number| Some(self.read(file, number, &mut scratch).ok()?.begun());
+        let begun = (0..self.pages.count()).map_while(begun);
+        begun.map(|begun| UnitEntry::page(u16::try_from(begun).unwrap_or(u16::MAX))).collect()
+    }
+}
+
+#[derive(Default)]
+pub(super) struct IdFrames {
+    dictionary: Option<DecoderDictionary<'static>>,
+    /// A number that no other reader has, so that readers can share a scratch.
+    reader: u64,
+}
+
+impl IdFrames {
+    pub(super) fn open(file: &SegmentFile, dictionary: Span) -> Result<Self> {
+        static NEXT_READER: AtomicU64 = AtomicU64::new(1);
+        let mut buffer = Vec::new();
+        let opened = open_dictionary(file.read(dictionary, &mut buffer)?);
+        let dictionary = opened.map_err(|error| error.at_path(file.path()).at_offset(dictionary.offset))?;
+        Ok(Self { dictionary, reader: NEXT_READER.fetch_add(1, atomic::Ordering::Relaxed) })
+    }
+
+    pub(super) fn resident_bytes(&self) -> u64 {
+        self.dictionary.as_ref().map_or(0, |dictionary| dictionary.as_ddict().sizeof()) as u64
+    }
+
+    /// Reads a frame to the scratch, unless it is there. `begun` is the number of fingerprints that begin in it.
+    pub(super) fn read<'s>(
+        &self,
+        file: &SegmentFile,
+        number: u64,
+        place: impl FnOnce() -> Span,
+        begun: u16,
+        scratch: &'s mut IdScratch,
+    ) -> Result<&'s TextFrame> {
+        if scratch.holds == Some((self.reader, number)) {
+            return Ok(&scratch.frame);
+        }
+        scratch.holds = None;
+        let packed = page::open(file.read(place(), &mut scratch.buffer)?, Stream::Ids, number)?;
+        let frame = &mut scratch.frame;
+        frame.parse(scratch.unpacker.unpack(packed, self.dictionary.as_ref())?)?;
+        if frame.begun() != usize::from(begun) {
+            return Err(Error::damaged("a frame of text ids and the id index disagree"));
+        }
+        if number == 0 && !frame.begins(0) {
+            return Err(Error::damaged("the first text id belongs to no fingerprint"));
+        }
+        scratch.holds = Some((self.reader, number));
+        Ok(frame)
+    }
+
+    /// The index of the frames, up to the first damaged one. A frame states its own length, and its checksum covers its
+    /// number.
+    pub(super) fn walk(&self, file: &SegmentFile, ids: Span) -> Vec<UnitEntry> {
+        /// More than any frame takes in a file.
+        const LONGEST: u64 = 2 * MAX_PAYLOAD as u64;
+        let (mut frames, mut at, mut buffer) = (Vec::new(), ids.offset, Vec::new());
+        let (mut unpacker, mut frame) = (Unpacker::default(), TextFrame::default());
+        while at < ids.end() {
+            let span = Span { offset: at, length: LONGEST.min(ids.end() - at) };
+            let bytes = file.read(span, &mut buffer).unwrap_or_default();
+            let unit = frame_length(bytes).and_then(|length| bytes.get(..length)).unwrap_or_default();
+            let Ok(packed) = page::open(unit, Stream::Ids, frames.len() as u64) else { break };
+            let read = unpacker.unpack(packed, self.dictionary.as_ref()).and_then(|payload| frame.parse(payload));
+            let entry = (u16::try_from(unit.len()), u16::try_from(frame.begun()));
+            let (Ok(()), (Ok(length), Ok(begun))) = (read, entry) else { break };
+            frames.push(UnitEntry { length, begun });
+            at += u64::from(length);
+        }
+        frames
+    }
+}
+
+pub(super) enum Unit<'a> {
+    Page(IdPage<'a>),
+    Frame(&'a TextFrame),
+}
+
+impl Unit<'_> {
+    pub(super) fn records(&self) -> usize {
+        match self {
+            Self::Page(page) => page.records(),
+            Self::Frame(frame) => frame.records(),
+        }
+    }
+
+    pub(super) fn begins(&self, record: usize) -> bool {
+        match self {
+            Self::Page(page) => page.begins(record),
+            Self::Frame(frame) => frame.begins(record),
+        }
+    }
+
+    /// The records of the `nth` fingerprint (from 0) that begins here, as far as they are here; without a number, the
+    /// records before the first one that begins a fingerprint.
+    pub(super) fn range_of(&self, nth: Option<usize>) -> Result<Range<usize>> {
+        let range = match (self, nth) {
+            (Self::Page(page), Some(nth)) => page.range_of(nth),
+            (Self::Page(page), None) => Some(page.continued()),
+            (Self::Frame(frame), Some(nth)) => frame.range_of(nth),
+            (Self::Frame(frame), None) => Some(frame.continued()),
+        };
+        range.ok_or_else(|| Error::damaged("a fingerprint has no ids"))
+    }
+
+    fn compare(&self, record: usize, id: IdRef<'_>) -> Result<Ordering> {
+        Ok(match (self, id) {
+            (Self::Page(page), IdRef::Number(id)) => page.id(record)?.cmp(&id),
+            (Self::Frame(frame), IdRef::Text(id)) => frame.text(record).cmp(id),
+            _ => Ordering::Less,
+        })
+    }
+
+    /// Binary search for an id of the unit's kind among the records of a fingerprint. `Break` tells whether it is one
+    /// of them, `Continue` that it lies before (false) or after them.
+    pub(super) fn search(&self, records: Range<usize>, id: IdRef<'_>) -> Result<ControlFlow<bool, bool>> {
+        let Range { start: mut low, end: mut high } = records;
+        while low < high {
+            let middle = low + (high - low) / 2;
+            match self.compare(middle, id)? {
+                Ordering::Less => low = middle + 1,
+                Ordering::Equal => return Ok(ControlFlow::Break(true)),
+                Ordering::Greater => high = middle,
+            }
+        }
+        let within = low > records.start && low < records.end;
+        Ok(if within { ControlFlow::Break(false) } else { ControlFlow::Continue(low > records.start) })
+    }
+
+    /// Calls `visit` with the ids of consecutive records, until it breaks; with a count as if it were a number.
+    pub(super) fn visit_ids(
+        &self,
+        mut records: Range<usize>,
+        mut visit: impl FnMut(IdRef<'_>) -> ControlFlow<()>,
+    ) -> Result<ControlFlow<()>> {
+        match self {
+            Self::Page(page) => page.visit_ids(records, |id| visit(IdRef::Number(id))),
+            Self::Frame(frame) => Ok(records.try_for_each(|record| visit(IdRef::Text(frame.text(record))))),
+        }
+    }
+}
