@@ -25,9 +25,17 @@ pub(super) struct Chunk<'a, const N: usize> {
 }
 
 impl<const N: usize> Chunk<'_, N> {
-    /// The next row; `None` for a value beyond 64 bits.
-    pub(super) fn next_row(&mut self) -> [Option<u64>; N] {
-        self.columns.each_mut().map(|(least, width, reader)| least.checked_add(reader.read(*width)))
+    /// The next row; `None` if one of its values exceeds 64 bits.
+    #[inline]
+    pub(super) fn next_row(&mut self) -> Option<[u64; N]> {
+        // One flag instead of an `Option` for each value: opening a store reads a row for each block.
+        let mut exceeds = false;
+        let row = self.columns.each_mut().map(|(least, width, reader)| {
+            let (value, overflows) = least.overflowing_add(reader.read(*width));
+            exceeds |= overflows;
+            value
+        });
+        (!exceeds).then_some(row)
     }
 }
 

@@ -131,21 +131,21 @@ pub(crate) fn parse(fields: &mut Fields<'_>, shape: IndexShape, mut visit: impl 
             return Err(wrong("the index describes more blocks than the table has"));
         }
         for block in found - chunk.rows as u64..found {
-            let [gap, count, length, kind] = chunk.next_row();
-            let key = gap.and_then(|gap| base.checked_add(gap)).ok_or_else(|| wrong("a block key exceeds 64 bits"))?;
+            let row = chunk.next_row().and_then(|row| Some((base.checked_add(row[0])?, row)));
+            let (key, [_, count, length, kind]) = row.ok_or_else(|| wrong("a block key exceeds 64 bits"))?;
             // Only the last block of the table may end at the greatest key.
             base = key
                 .checked_add(codec.step())
                 .or((block + 1 == blocks).then_some(0))
                 .ok_or_else(|| wrong("keys after the last"))?;
-            let narrow = |value: Option<u64>| value.and_then(|value| u16::try_from(value).ok());
-            let kind = kind.and_then(|kind| BlockKind::from_number(u8::try_from(kind).ok()?));
+            let kind = u8::try_from(kind).ok().and_then(BlockKind::from_number);
             let entry = BlockEntry {
                 key,
-                count: narrow(count)
+                count: u16::try_from(count)
+                    .ok()
                     .filter(|&count| count > 0)
                     .ok_or_else(|| wrong("a block without keys, or with too many"))?,
-                length: narrow(length).ok_or_else(|| wrong("a block too long"))?,
+                length: u16::try_from(length).map_err(|_| wrong("a block too long"))?,
                 kind: kind.ok_or_else(|| wrong("a kind of block that does not exist"))?,
             };
             if !codec.allows(&entry, block + 1 == blocks) {

@@ -61,9 +61,8 @@ pub(crate) fn parse(fields: &mut Fields<'_>, length: u64, mut visit: impl FnMut(
             return Err(wrong("a chunk of the id index that is not the last one is not full"));
         }
         for _ in 0..chunk.rows {
-            let narrow = |value: Option<u64>| value.and_then(|value| u16::try_from(value).ok());
-            let [length, begun] = chunk.next_row().map(narrow);
-            let entry = length.zip(begun).filter(|&(length, _)| length >= MIN_LENGTH);
+            let row = chunk.next_row().map(|row| row.map(|value| u16::try_from(value).ok()));
+            let entry = row.and_then(|[length, begun]| length.zip(begun)).filter(|&(length, _)| length >= MIN_LENGTH);
             let (length, begun) = entry.ok_or_else(|| wrong("a frame of ids with an impossible length or number"))?;
             left = left.checked_sub(length.into()).ok_or_else(|| wrong("frames of ids that exceed their section"))?;
             visit(UnitEntry { length, begun });

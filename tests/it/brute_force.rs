@@ -55,7 +55,7 @@ fn every_real_value_with_up_to_four_flips_at_every_k_up_to_five() {
 #[test]
 fn every_design_codec_and_mode_in_one_and_three_segments_on_real_data() {
     let real = real();
-    let queries: Vec<u64> = every(4, flipped(&real, 2).into_iter().step_by(401)).collect();
+    let queries: Vec<u64> = every(5, flipped(&real, 2).into_iter().step_by(401)).collect();
     let records = numbered(&real);
     let ways = [(MODES[0], 1), (MODES[1], 3), (MODES[0], 3), (MODES[1], 1)];
     for (number, parameters) in combinations().enumerate() {

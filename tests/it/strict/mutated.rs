@@ -2,6 +2,7 @@
 
 use super::files::{Manifest, store};
 use super::parts::{Parts, segment};
+use crate::points::number;
 use crate::support::*;
 use fpstore::admin::verify;
 use fpstore::{Codec, Design, Fingerprint, IdKind, Parameters, ReadMode, Record, Store, U256, inspect};
@@ -125,7 +126,7 @@ fn change() -> impl Strategy<Value = Change> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 2500, max_shrink_iters: 200, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: number(2500) as u32, max_shrink_iters: 200, ..ProptestConfig::default() })]
 
     #[test]
     fn changed_sections_under_checksums_that_hold(

@@ -88,9 +88,12 @@ fn tests(workspace: &Workspace, binaries: &[TestBinary], long: bool) -> Vec<Job>
     let documentation = workspace.cargo(&["test", "--profile", SUITE, "--workspace", "--doc", "--no-fail-fast"]);
     jobs.push(Job { name: "documentation tests".to_owned(), command: documentation });
     for job in &mut jobs {
-        if long {
-            job.command.env("FPSTORE_LONG", "1");
-        }
+        match long {
+            true => job.command.env("FPSTORE_LONG", "1"),
+            // Of proptest; the cases are others in every run, and those that fail are written down.
+            false if env::var_os("PROPTEST_CASES").is_none() => job.command.env("PROPTEST_CASES", "32"),
+            false => &mut job.command,
+        };
     }
     let longest = ["fpstore: it", "fpstore-tools: cli", "fpstore: unit tests", "documentation tests", "fpstore: crash"];
     jobs.sort_by_key(|job| longest.iter().position(|name| job.name == *name).unwrap_or(longest.len()));
