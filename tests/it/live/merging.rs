@@ -4,9 +4,10 @@ use crate::points::points;
 use crate::support::*;
 use fpstore::admin::verify;
 use fpstore::env::{Env, Failing, Memory};
-use fpstore::{Design, Durability, Fingerprint, Id, IdKind, Parameters, ReadMode, Record, Store, U256};
+use fpstore::{Design, Durability, Fingerprint, Id, IdKind, Maintenance, Parameters, ReadMode, Record, Store, U256};
 use std::path::Path;
 use std::sync::Arc;
+use std::time::Duration;
 
 /// A closed store of four runs, the later ones with tombstones, and its records.
 fn runs<F: Fingerprint>(parameters: &Parameters, fingerprints: &[F]) -> (Fixture, Vec<Record<F>>) {
@@ -96,4 +97,40 @@ fn a_merge_may_be_killed_anywhere() {
     killed_everywhere::<U256>(&designed(4).with_width(256), &wide(300, 6));
     // The id index follows all tables.
     killed_everywhere::<u64>(&designed(4).with_id_index(true), &fingerprints);
+}
+
+#[test]
+fn closing_a_store_stops_its_merge_and_the_next_one_merges() {
+    let fixture = Fixture::new(ReadMode::Pread);
+    let parameters = Parameters::new(3).with_design(Design::Tables { parts: 4 });
+    let store = Store::create(&fixture.path, &parameters, &fixture.options).unwrap();
+    let fingerprints = uniform(400_000, 9);
+    for part in numbered(&fingerprints).chunks(100_000) {
+        store.insert_many(part.iter().map(|record| (record.fingerprint, &record.id)), Durability::Buffered).unwrap();
+        store.flush().unwrap();
+    }
+    drop(store);
+    for _ in 0..20 {
+        let env = fixture.env.deep_copy();
+        let options = fixture.options.clone().with_env(Arc::new(env.clone()));
+        let live = || Store::<u64>::open(&fixture.path, &options.clone().with_maintenance(Maintenance::Background));
+        let writes = || env.list(&fixture.path).unwrap().iter().any(|name| name.ends_with(".tmp"));
+        let store = live().unwrap();
+        while !writes() && store.statistics().runs > 1 {
+            std::thread::sleep(Duration::from_millis(1));
+        }
+        store.close().unwrap();
+        assert!(!writes(), "a temporary file is left");
+        let store = Store::<u64>::open(&fixture.path, &options).unwrap();
+        if store.statistics().runs == 1 {
+            // The merge was faster.
+            continue;
+        }
+        drop(store);
+        let store = live().unwrap();
+        store.wait_for_maintenance().unwrap();
+        assert_eq!((store.statistics().runs, store.records().count()), (1, fingerprints.len()));
+        return;
+    }
+    panic!("no merge was interrupted");
 }
