@@ -32,8 +32,6 @@ mod mmap;
 mod positioned;
 mod scratch;
 mod temp_file;
-#[cfg(test)]
-mod tests;
 mod traits;
 
 pub(crate) use bad_sectors::Patient;

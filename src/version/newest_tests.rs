@@ -5,7 +5,6 @@ use crate::fingerprint::{Entry, Id, Record};
 use crate::version::newest::NewestEntries;
 use proptest::prelude::*;
 use std::collections::BTreeMap;
-use std::time::Instant;
 
 type Source = Vec<Entry<u64>>;
 
@@ -107,31 +106,4 @@ fn sources_may_come_while_others_are_read() {
     merge.add_entries(one(2));
     let rest: Vec<u64> = merge.map(|newest| newest.unwrap().entry.record.fingerprint).collect();
     assert_eq!(rest, [2, 3]);
-}
-
-/// Prints the time that a record takes, of `FPSTORE_RECORDS` records in all (see BENCHMARKS.md).
-#[test]
-fn growth() {
-    let records: usize = std::env::var("FPSTORE_RECORDS").map_or(3200, |text| text.parse().unwrap());
-    for sources in [2, 4, 8, 16, 64, 256, 1600] {
-        let source = |number: usize| {
-            let entry = |at: usize| {
-                let fingerprint = ((at * sources + number) as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15);
-                Entry { record: Record::new(fingerprint, number as u64), is_tombstone: false }
-            };
-            let mut entries: Source = (0..records / sources).map(entry).collect();
-            entries.sort_by(|a, b| a.record.cmp(&b.record));
-            entries
-        };
-        let sources: Vec<Source> = (0..sources).map(source).collect();
-        let times = (0..3).map(|_| {
-            let merge = merge(&sources);
-            let start = Instant::now();
-            let entries = merge.inspect(|newest| assert!(newest.is_ok())).count();
-            (start.elapsed().as_secs_f64() * 1e9 / entries as f64, entries)
-        });
-        let (least, entries) = times.min_by(|a, b| a.0.total_cmp(&b.0)).unwrap();
-        assert_eq!(entries, records / sources.len() * sources.len());
-        println!("{:5} sources: {entries} records, {least:7.0} ns each", sources.len());
-    }
 }

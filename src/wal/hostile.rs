@@ -5,7 +5,6 @@ use crate::env::{Env, Memory, ReadMode};
 use crate::format::Parameters;
 use crate::format::log::{FRAME_HEADER, LogHeader, write_frame};
 use std::path::Path;
-use std::time::Instant;
 
 pub(super) const NUMBER: u64 = 7;
 
@@ -66,26 +65,6 @@ fn a_crafted_log_is_hashed_a_few_times_at_most() {
             let most = 4 * length as u64;
             assert!(tail.hashed <= most, "{name}: {} bytes hashed for the tail of {length}", tail.hashed);
             assert!(scan.hashed <= most, "{name}: {} bytes hashed for the scan of {length}", scan.hashed);
-        }
-    }
-}
-
-/// Prints times at four sizes, from `FPSTORE_BYTES` on (see BENCHMARKS.md).
-#[test]
-fn growth() {
-    let smallest: usize = std::env::var("FPSTORE_BYTES").map_or(4 << 10, |text| text.parse().unwrap());
-    for (name, make) in KINDS {
-        for length in (0..4).map(|doubled| smallest << doubled) {
-            let (header, bytes) = make(length);
-            let (mut tail, mut scan) = (reader(&header, bytes.clone()), reader(&header, bytes));
-            assert_eq!(tail.next_batch().unwrap(), None);
-            let start = Instant::now();
-            assert!(matches!(tail.tail().unwrap(), Tail::Torn(_)));
-            let tailed = start.elapsed();
-            assert_eq!(scan.scan().unwrap(), []);
-            let scanned = start.elapsed() - tailed;
-            let [tailed, scanned] = [tailed, scanned].map(|time| time.as_secs_f64() * 1e3);
-            println!("{name:8} {length:>10} bytes: tail {tailed:>10.1} ms, scan {scanned:>10.1} ms");
         }
     }
 }

@@ -8,8 +8,6 @@ mod environment;
 mod file;
 mod handles;
 mod names;
-#[cfg(test)]
-mod tests;
 
 use file::File;
 use names::{Change, Names};
@@ -147,4 +145,28 @@ impl Memory {
 
 fn missing() -> io::Error {
     io::ErrorKind::NotFound.into()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::env::Env;
+
+    #[test]
+    fn unreachable_files_are_freed() {
+        let env = Memory::default();
+        let [a, b] = ["d/a", "d/b"].map(Path::new);
+        env.create_dir(Path::new("d")).unwrap();
+        for _ in 0..10 {
+            let log = env.create_log(a).unwrap();
+            log.sync_data().unwrap();
+            env.remove(a).unwrap();
+            log.write_at(0, b"y").unwrap();
+            env.sync_dir(Path::new("d")).unwrap();
+        }
+        assert!(env.state().files.is_empty());
+        drop(env.create_log(b).unwrap());
+        env.crash();
+        assert!(env.state().files.is_empty());
+    }
 }

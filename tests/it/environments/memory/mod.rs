@@ -3,10 +3,10 @@
 mod listed;
 mod random;
 
-use super::*;
-use crate::env::{Env, LogFile};
+use fpstore::env::{Env, LogFile, Memory};
+use std::collections::BTreeMap;
 use std::io;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// Names and bytes of all files in a directory `d`, or nothing if that is lost.
 type Files = BTreeMap<String, Vec<u8>>;

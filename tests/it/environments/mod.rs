@@ -1,6 +1,8 @@
 //! Logs, names and syncs are the same in all environments; operations of a failing one fail.
 
-use super::*;
+mod memory;
+
+use fpstore::env::{Env, Failing, FileSystem, Memory, ReadMode};
 use std::io;
 use std::path::Path;
 use std::sync::Arc;

@@ -256,18 +256,3 @@ fn what_was_open_before_a_crash_changes_nothing_after_it() {
     drop(again);
     drop(env.lock(&path("lock")).unwrap());
 }
-
-#[test]
-fn files_that_nobody_can_find_are_freed() {
-    let env = directory();
-    for _ in 0..10 {
-        let log = write_synced(&env, "a", b"x");
-        env.remove(&path("a")).unwrap();
-        log.write_at(0, b"y").unwrap();
-        sync_names(&env);
-    }
-    assert!(env.state().files.is_empty());
-    drop(write(&env, "b", b"x"));
-    env.crash();
-    assert!(env.state().files.is_empty());
-}
