@@ -102,3 +102,68 @@ pub(super) fn read<'a, const N: usize>(
     });
     Ok(Chunk { rows, columns })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::bits::low_mask;
+    use proptest::prelude::*;
+
+    const SHAPE: ChunkShape<3> = ChunkShape {
+        rows: "rows",
+        most: 300,
+        columns: [("first", 8, 64), ("second", 2, 16), ("third", 1, 6)],
+        errors: ["header", "padding"],
+    };
+
+    /// Rows whose values lie within some width of a least one.
+    fn rows() -> impl Strategy<Value = Vec<[u64; 3]>> {
+        let row = (any::<u64>(), any::<u16>(), 0u8..64).prop_map(|(a, b, c)| [a, u64::from(b), u64::from(c)]);
+        let least = prop_oneof![Just(0), any::<u64>()];
+        let widths = (prop_oneof![Just(64), 0u32..=64], 0u32..=16, 0u32..=6);
+        (prop::collection::vec(row, 1..=SHAPE.most), least, widths).prop_map(|(mut rows, least, (a, b, c))| {
+            for row in &mut rows {
+                row[0] = least.saturating_add(row[0] & low_mask(a));
+                row[1] &= low_mask(b);
+                row[2] &= low_mask(c);
+            }
+            rows
+        })
+    }
+
+    proptest! {
+        #[test]
+        fn rows_round_trip(chunks in prop::collection::vec(rows(), 1..4)) {
+            let mut bytes = Vec::new();
+            for (number, rows) in (0..).zip(&chunks) {
+                let columns = [0, 1, 2].map(|column| rows.iter().map(|row| row[column]).collect());
+                let mut chunk = write(&SHAPE, columns);
+                let widths = [0, 1, 2].map(|column| {
+                    let values = rows.iter().map(|row: &[u64; 3]| row[column]);
+                    bit_length(values.clone().max().unwrap() - values.min().unwrap()) as usize
+                });
+                prop_assert_eq!(chunk.len(), 2 + 3 + 11 + (rows.len() * widths.iter().sum::<usize>()).div_ceil(8));
+                page::seal(&mut chunk, Stream::IdIndex, number);
+                bytes.append(&mut chunk);
+            }
+            let mut fields = Fields::new(&bytes, 0);
+            for (number, rows) in (0..).zip(&chunks) {
+                let mut chunk = read(&mut fields, &SHAPE, Stream::IdIndex, number).unwrap();
+                prop_assert_eq!(chunk.rows, rows.len());
+                for row in rows {
+                    prop_assert_eq!(chunk.next_row(), Some(*row));
+                }
+            }
+            prop_assert_eq!(fields.remaining(), 0);
+        }
+    }
+
+    #[test]
+    fn a_value_beyond_64_bits_is_no_row() {
+        let mut bytes = write(&SHAPE, [vec![0, u64::MAX, 7], vec![0; 3], vec![0; 3]]);
+        bytes[5] = 1;
+        page::seal(&mut bytes, Stream::IdIndex, 0);
+        let mut chunk = read(&mut Fields::new(&bytes, 0), &SHAPE, Stream::IdIndex, 0).unwrap();
+        assert_eq!([0; 3].map(|_| chunk.next_row()), [Some([1, 0, 0]), None, Some([8, 0, 0])]);
+    }
+}

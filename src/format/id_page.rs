@@ -369,6 +369,18 @@ mod tests {
         pages
     }
 
+    /// Reads everything of a page that may be anything, if it is taken for one.
+    fn read_all(bytes: &[u8]) {
+        let pages = [IdPage::parse(&mut Fields::new(bytes, 0)).ok(), IdPage::parsed(bytes)];
+        for page in pages.into_iter().flatten() {
+            let records = page.records();
+            _ = (page.check(true), page.append_ids(0..records, &mut Vec::new()), page.begun(), page.continued());
+            for record in (0..=records).step_by(1 + records / 100) {
+                _ = (page.id(record), page.begins(record), page.range_of(record));
+            }
+        }
+    }
+
     #[test]
     fn ids_that_number_the_records_cost_a_fraction_of_a_bit_more_than_they_must() {
         for records in [20_000_000u64, 100_000_000, 16_777_216, 16_777_217] {
@@ -398,6 +410,40 @@ mod tests {
             let entries: Vec<IdEntry> =
                 ids.into_iter().map(|(id, begins)| IdEntry { id: id >> narrow, begins: begins || plain }).collect();
             round_trip(&entries);
+        }
+
+        #[test]
+        fn any_pages_are_read_without_a_panic(
+            records in prop_oneof![0u16..2000, any::<u16>()],
+            packing in prop_oneof![(0u8..8, 0u8..140), any::<(u8, u8)>()],
+            flags in 0u8..3,
+            (least, span) in (any::<u64>(), prop_oneof![any::<u64>(), Just(u64::MAX), Just(0)]),
+            rest in prop::collection::vec(any::<u8>(), 0..SIZE),
+            end in prop_oneof![Just(SIZE), 0..SIZE],
+        ) {
+            let mut bytes = records.to_le_bytes().to_vec();
+            bytes.extend([packing.0, packing.1, flags]);
+            bytes.extend([least, span].map(u64::to_le_bytes).concat());
+            bytes.extend(rest);
+            bytes.truncate(end);
+            read_all(&bytes);
+        }
+
+        #[test]
+        fn pages_that_change_after_their_check_are_read_without_a_panic(
+            ids in prop::collection::vec((any::<u64>(), any::<bool>()), 1..400),
+            narrow in 0u32..64,
+            changes in prop::collection::vec((prop_oneof![0..HEADER, 0..SIZE], any::<u8>()), 1..5),
+        ) {
+            let entries: Vec<IdEntry> =
+                ids.into_iter().map(|(id, begins)| IdEntry { id: id >> narrow, begins }).collect();
+            let mut bytes = Vec::new();
+            write(&entries[..fill(&entries)], &mut bytes);
+            for (at, byte) in changes {
+                let at = at % bytes.len();
+                bytes[at] = byte;
+            }
+            read_all(&bytes);
         }
     }
 }

@@ -160,3 +160,42 @@ pub(crate) fn parse(fields: &mut Fields<'_>, shape: IndexShape, mut visit: impl 
     }
     fields.end()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn read(bytes: &[u8], blocks: usize) -> Result<Vec<BlockEntry>> {
+        let (layout, codec) = (PageLayout::new(512), IndexCodec::Keys(Codec::Adaptive));
+        let mut entries = Vec::new();
+        let shape = IndexShape { blocks: blocks as u64, layout, codec, table: 1 };
+        parse(&mut Fields::new(bytes, 0), shape, |entry| entries.push(entry)).map(|()| entries)
+    }
+
+    proptest! {
+        #[test]
+        fn chunks_of_any_blocks_round_trip(
+            mut keys in prop::collection::btree_set(any::<u64>(), 0..700), count in 1u16.., length in 0u16..=511,
+        ) {
+            keys.insert(u64::MAX);
+            let entries: Vec<BlockEntry> = (0..).zip(keys).map(|(number, key)| BlockEntry {
+                key,
+                count: if number % 3 == 0 { count } else { 1 },
+                length: if number % 5 == 0 { length } else { 511 },
+                kind: if number % 7 == 0 { BlockKind::Flips } else { BlockKind::Gap { low_width: number % 57 } },
+            }).collect();
+            let bytes = write(&entries, IndexCodec::Keys(Codec::Adaptive), 1);
+            prop_assert_eq!(&read(&bytes, entries.len()).unwrap(), &entries);
+            prop_assert!(read(&bytes, entries.len() + 1).is_err() && read(&bytes, entries.len() - 1).is_err());
+        }
+    }
+
+    #[test]
+    fn a_gap_beyond_64_bits_is_refused() {
+        let mut bytes = columns::write(&SHAPE, [vec![0, u64::MAX], vec![1; 2], vec![9; 2], vec![0; 2]]);
+        bytes[6] = 1;
+        page::seal(&mut bytes, Stream::Index(1), 0);
+        assert_eq!(read(&bytes, 2).unwrap_err().message(), "a block key exceeds 64 bits");
+    }
+}

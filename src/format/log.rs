@@ -204,3 +204,44 @@ fn parse_record(fields: &mut Fields<'_>, words: usize, ids: IdKind) -> Result<Re
 pub(crate) fn damaged_log(message: &str) -> Error {
     Error::damaged(message).with_remedy("run `fprepair` on the store: it tells what can be saved, and saves it")
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn operations(ids: IdKind, words: usize) -> Vec<Entry<Words>> {
+        let entry = |number: u64| {
+            let id = match ids {
+                IdKind::Number => Id::Number(number),
+                IdKind::None => Id::Count(number + 1),
+                IdKind::Text => Id::Text(format!("/a/{number}").into()),
+            };
+            let bytes: Vec<u8> = (0..words as u64).flat_map(|word| (number << 32 | word).to_le_bytes()).collect();
+            Entry { record: Record { fingerprint: read_words(&bytes), id }, is_tombstone: number % 4 == 2 }
+        };
+        (0..9).map(entry).collect()
+    }
+
+    #[test]
+    fn cut_operations_are_the_first_ones_or_an_error_with_its_place() {
+        for (ids, words) in IdKind::ALL.into_iter().flat_map(|ids| [1, 2, 4].map(|words| (ids, words))) {
+            let operations = operations(ids, words);
+            let mut bytes = Vec::new();
+            write_operations(&operations, words, &mut bytes);
+            let read = |end: usize| parse_operations(&mut Fields::new(&bytes[..end], 0), words, ids);
+            assert_eq!(read(bytes.len()).unwrap(), operations);
+            // Only a cut between two runs of operations leaves some.
+            let mut lengths = Vec::new();
+            for end in 0..bytes.len() {
+                match read(end) {
+                    Ok(first) => {
+                        assert!(operations.starts_with(&first), "{ids} {words} {end}");
+                        lengths.push(first.len());
+                    }
+                    Err(error) => assert!(error.offset().is_some(), "{ids} {words} {end}: {error}"),
+                }
+            }
+            assert_eq!(lengths, [0, 2, 3, 6, 7], "{ids} {words}");
+        }
+    }
+}

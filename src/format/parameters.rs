@@ -297,4 +297,17 @@ mod tests {
     fn an_empty_hasher_is_refused() {
         assert!(Parameters::new(3).with_hasher(Some("")).check().is_err());
     }
+
+    #[test]
+    fn distances_up_to_each_width_are_legal() {
+        for width in [64, 128, 256] {
+            let parameters = Parameters::new(width).with_width(width);
+            parameters.check().unwrap();
+            let mut bytes = Vec::new();
+            parameters.write(&mut bytes);
+            assert_eq!(Parameters::parse(&mut Fields::new(&bytes, 0)).unwrap(), parameters);
+            assert!(Parameters::new(width + 1).with_width(width).check().is_err());
+        }
+        assert!(Parameters::new(3).with_width(96).check().is_err());
+    }
 }

@@ -70,3 +70,20 @@ pub(crate) fn parse(fields: &mut Fields<'_>, length: u64, mut visit: impl FnMut(
     }
     if left > 0 { Err(fields.damaged("the id index does not describe all frames of ids")) } else { Ok(()) }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn chunks_of_any_frames_round_trip(pairs in prop::collection::vec((MIN_LENGTH.., any::<u16>()), 0..3000)) {
+            let entries: Vec<_> = pairs.into_iter().map(|(length, begun)| UnitEntry { length, begun }).collect();
+            let length = entries.iter().map(|entry| u64::from(entry.length)).sum();
+            let mut found = Vec::new();
+            parse(&mut Fields::new(&write(&entries), 0), length, |entry| found.push(entry)).unwrap();
+            prop_assert_eq!(found, entries);
+        }
+    }
+}

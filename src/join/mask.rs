@@ -65,4 +65,16 @@ mod tests {
         assert_eq!(parts.iter().map(|&part| size(part)).sum::<u32>(), 256);
         assert_eq!(split(0b1011_0000_u64, 2), [0b1000_0000, 0b0011_0000]);
     }
+
+    #[test]
+    fn exactly_the_bits_that_are_not_all_the_same_vary() {
+        assert_eq!(varying::<u64>([].into_iter()), 0);
+        assert_eq!(varying([0b0110_u64].into_iter()), 0);
+        assert_eq!(varying([0b0110_u64, 0b0111, 0b0010].into_iter()), 0b0101);
+        let some = [0b1001_0110_u64, 0b1001_0010, 0b1101_0010, 0b1001_0111];
+        let wide = some.map(|bits| U256::from_words(|number| bits << (16 * number)));
+        let is_varying = |bit: u32| wide.iter().any(|one| one.bits(bit, 1) != wide[0].bits(bit, 1));
+        let bits = (0..256).filter(|&bit| is_varying(bit));
+        assert_eq!(varying(wide.into_iter()), bits.fold(U256::default(), |mask, bit| mask.flipped(bit)));
+    }
 }

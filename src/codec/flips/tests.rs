@@ -59,9 +59,12 @@ proptest! {
     }
 
     #[test]
-    fn any_bytes_are_refused_or_the_code_that_writes_them(keys in families(), flips in prop::collection::vec((any::<usize>(), 0u32..8), 0..3)) {
+    fn any_bytes_are_refused_or_the_code_that_writes_them(
+        keys in families(), dense: bool, flips in prop::collection::vec((any::<usize>(), 0u32..8), 0..3),
+    ) {
         let mut bytes = Vec::new();
-        trained(Profile::Dense, &keys).write(&mut bytes);
+        trained(if dense { Profile::Dense } else { Profile::Quick }, &keys).write(&mut bytes);
+        prop_assert!(FlipsCode::parse(&bytes).is_ok(), "a code that the trainer makes");
         for (at, bit) in flips {
             let at = at % bytes.len();
             bytes[at] ^= 1 << bit;

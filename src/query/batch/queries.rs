@@ -64,3 +64,31 @@ impl SortedQueries {
         self.numbers.get(at).copied().unwrap_or(u32::MAX)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::bits::low_mask;
+    use crate::plan::Design;
+    use std::collections::BTreeSet;
+
+    #[test]
+    fn runs_are_the_queries_with_a_prefix() {
+        let permutation = Design::Tables { parts: 1 }.tables(64).unwrap()[0].permutation.clone();
+        for (count, zeros) in [(0, 0), (1, 0), (100, 0), (5000, 0), (5000, 30)] {
+            let queries: Vec<u64> =
+                (1..=count).map(|number: u64| number.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> zeros).collect();
+            let sorted = SortedQueries::new(&queries, &permutation);
+            for length in 0..=LEAD {
+                let prefix = |query: u64| query.checked_shr(64 - length).unwrap_or(0);
+                let asked = queries.iter().take(30).map(|&query| prefix(query));
+                for asked in asked.chain([0, 1 & low_mask(length), low_mask(length)]) {
+                    let (at, run) = sorted.run(asked.checked_shl(64 - length).unwrap_or(0), length);
+                    let found: BTreeSet<u32> = (at..at + run.len()).map(|at| sorted.number(at)).collect();
+                    let wanted = (0..).zip(&queries).filter(|&(_, &query)| prefix(query) == asked);
+                    assert_eq!(found, wanted.map(|(number, _)| number).collect(), "{count} {zeros} {length} {asked:x}");
+                }
+            }
+        }
+    }
+}

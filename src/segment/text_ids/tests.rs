@@ -283,6 +283,17 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(40))]
 
     #[test]
+    fn any_texts_with_any_estimate_of_their_bytes_round_trip(
+        lists in prop::collection::vec(prop::collection::btree_set("[a-cü/]{1,300}", 1..6), 0..120),
+        total in 0u64..1 << 24,
+    ) {
+        let lists: Lists = lists.into_iter().map(|list| list.into_iter().collect()).collect();
+        let texts = encode(&lists, total).open(ReadMode::Mmap).unwrap();
+        prop_assert!(read(&texts, 0..lists.len() as u64, &mut IdScratch::default()).unwrap() == lists);
+        prop_assert!(read_frames(&texts).unwrap() == lists);
+    }
+
+    #[test]
     fn any_bytes_are_refused_or_legal(bytes in prop::collection::vec(any::<u8>(), 0..100), size in 0u8..100) {
         let mut unpacker = Unpacker::default();
         let frame = [&[0x20, size][..], &bytes].concat();

@@ -75,6 +75,7 @@ fn a_lower_layer_may_be_used() {
         ),
         ("src/query/mod.rs", "use super::memtable::Memtable; use crate::env::File;"),
         ("src/segment/writer.rs", "use crate::format::footer::Footer; //! see crate::store\n/// [`crate::store`]"),
+        ("src/inspect/logs.rs", "use crate::wal;\n#[cfg(test)]\nmod tests { use crate::store::Store; }"),
         ("src/lib.rs", "mod error; mod store; pub use error::Error; pub use crate::store::Store; use self::bits::X;"),
     ] {
         assert_none(layer_breaks(file, source));
@@ -96,6 +97,8 @@ fn a_higher_layer_may_not() {
     assert!(broken("src/bits.rs", "use crate::plan::X;").contains("`bits` (layer 1) uses `plan` (layer 2)"));
     assert!(broken("src/error.rs", "use crate::fingerprint::X;").contains("`error` (layer 0) uses `fingerprint`"));
     assert!(broken("src/env.rs", "#[cfg(test)] mod tests { use super::super::store::S; }").contains("uses `store`"));
+    let tests = "#[cfg(test)]\nmod tests { use crate::store::Store; }";
+    assert!(broken("src/inspect/manifest.rs", tests).contains("`inspect` (layer 13) uses `store` (layer 15)"));
     assert!(broken("src/format/page.rs", "fn f() { crate::env::open() }").contains("`format` (layer 3) uses `env`"));
     assert!(broken("src/env/mod.rs", "use crate::Result;").contains("an item of the crate's root"));
     assert!(broken("src/bits.rs", "use super::*;").contains("an item of the crate's root"));

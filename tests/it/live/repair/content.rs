@@ -87,17 +87,20 @@ impl<F: Fingerprint> Content<F> {
     /// records; it also checks the report's statements about single losses.
     pub(super) fn after(&self, report: &RepairReport, found: &State<F>, label: &str) -> Self {
         let mut left = self.clone();
-        let mut open = 0;
+        let mut open = vec![0; self.parts.len()];
         for loss in &report.losses {
+            // Fingerprints may be lost whose records the loss of ids counts.
+            let may_be_none = matches!(loss.what, Lost::Fingerprints { .. });
+            assert!(may_be_none || loss.records != Some(0), "{label}: {loss:?}");
             match &loss.what {
                 Lost::Batches { first, last } => {
                     left.frames
                         .retain(|frame| frame.sequence < *first || last.is_some_and(|last| frame.sequence > last));
                 }
-                _ => open += self.without(loss, &mut left, found, label),
+                _ => self.without(loss, &mut left, &mut open, found, label),
             }
         }
-        for (before, after) in self.parts.iter().zip(&left.parts) {
+        for ((before, after), open) in self.parts.iter().zip(&left.parts).zip(open) {
             let losses = report.losses.iter().filter(|loss| loss.path == before.path);
             let lost: u64 = losses.map(|loss| loss.records.unwrap()).sum();
             let gone = count(&before.records) - count(&after.records);
@@ -113,8 +116,9 @@ impl<F: Fingerprint> Content<F> {
         left
     }
 
-    /// Removes one segment's losses from `left`; returns the number of records whose loss the report leaves open.
-    fn without(&self, loss: &Loss, left: &mut Self, found: &State<F>, label: &str) -> u64 {
+    /// Removes one segment's losses from `left`, and adds to the `open` of this segment how many records the report
+    /// leaves open.
+    fn without(&self, loss: &Loss, left: &mut Self, open: &mut [u64], found: &State<F>, label: &str) {
         let at = self.parts.iter().position(|part| part.path == loss.path);
         let at = at.unwrap_or_else(|| panic!("{label}: no segment of records: {loss:?}"));
         let part = &self.parts[at];
@@ -140,14 +144,15 @@ impl<F: Fingerprint> Content<F> {
                 // A record of another segment is found in spite of this segment's loss.
                 let others = || self.parts.iter().filter(|other| other.path != part.path);
                 let is_elsewhere = |record: &Record<F>| others().any(|other| other.records.contains(record));
+                // The first one of several lost nothing if its ids end before the damaged page.
                 for number in (0..all.len()).filter(|&number| is_listed(number) && is_listed(number.wrapping_sub(1))) {
                     let mut own = rest.iter().filter(|record| record.fingerprint == all[number]);
                     let has_lost = own.any(|record| is_lost(record) || is_elsewhere(record));
                     assert!(has_lost, "{label}: {:?} has lost nothing", all[number]);
                 }
-                let open = rest.iter().filter(|record| is_listed(rank(record)) && is_unsure(rank(record))).count();
+                open[at] +=
+                    rest.iter().filter(|record| is_listed(rank(record)) && is_unsure(rank(record))).count() as u64;
                 rest.retain(|record| !is_lost(record));
-                return open as u64;
             }
             Lost::Counts { fingerprints } => {
                 for record in rest.iter_mut().filter(|record| fingerprints.contains(&hex(record.fingerprint))) {
@@ -165,7 +170,6 @@ impl<F: Fingerprint> Content<F> {
             }
             other => panic!("{label}: {other:?}"),
         }
-        0
     }
 }
 
