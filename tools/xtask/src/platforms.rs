@@ -33,7 +33,8 @@ struct Platform {
 /// Lints of the library and its tests.
 const LINTS: &[&str] = &["clippy", "--lib", "--tests", "--", "-D", "warnings"];
 
-/// Under emulation a process that is killed many times would take hours.
+/// Under emulation a process that is killed many times would take hours, and qemu keeps memory of each thread that has
+/// ended: the sweeps of `live::faults` start some hundred thousand threads and take more than 14 GB.
 const PLATFORMS: [Platform; 3] = [
     Platform {
         name: "aarch64 Linux",
@@ -50,7 +51,7 @@ const PLATFORMS: [Platform; 3] = [
         ],
         commands: &[
             &["test", "--lib", "--", "codec::", "format::", "plan::", "segment::", "query::"],
-            &["test", "--test", "it", "--", "live::", "--skip", "live::killed"],
+            &["test", "--test", "it", "--", "live::", "--skip", "live::killed", "--skip", "live::faults"],
         ],
     },
     Platform {
