@@ -211,14 +211,14 @@ impl StoreInner {
         self.flush_sealed(usize::MAX)?;
         // The memtables of the last log may have been flushed before it ended.
         if self.versions().manifest.first_log < next_log {
-            self.install(&[], |manifest, _| manifest.first_log = manifest.first_log.max(next_log), |_| ())?;
+            self.install(|manifest, _| manifest.first_log = manifest.first_log.max(next_log), |_| ())?;
         }
         Ok(())
     }
 
     /// Fixes the id assignment, durably, before the first record is written.
     pub(crate) fn decide_id_assignment(&self, writing: &mut Writing<'_>, id_assignment: IdAssignment) -> Result<()> {
-        self.install(&[], |manifest, _| manifest.id_assignment = id_assignment, |_| ())?;
+        self.install(|manifest, _| manifest.id_assignment = id_assignment, |_| ())?;
         (writing.get().id_assignment, writing.get().is_assignment_kept) = (id_assignment, true);
         Ok(())
     }

@@ -142,9 +142,7 @@ impl StoreInner {
         });
         let tombstones = old.map_or(Ok(None), |old| self.make_gone(old, records, &runs, workspace))?;
         let making = Making { expected, ..Making::new(workspace) };
-        let records = self.maker().records(making, missing).inspect_err(|_| {
-            tombstones.iter().for_each(|(_, segment)| segment.mark_obsolete(&self.context.obsolete_files));
-        })?;
+        let records = self.maker().records(making, missing)?;
         Ok((self.maker().run::<F>(tombstones, records, making)?, last_of(&runs)))
     }
 
@@ -192,7 +190,6 @@ impl StoreInner {
 
     /// Installs a run merged with all others in one step; in two if runs have changed meanwhile.
     fn enter_merged(&self, made: MadeRun, workspace: &Workspace) -> Result<bool> {
-        let mark_obsolete = |parts: &RunParts| parts.mark_obsolete(&self.context.obsolete_files);
         // Release the compaction lock before taking the writer lock: a writer may want the former.
         let compacting = self.lock_merging();
         let older = self.versions().runs.clone();
@@ -202,12 +199,11 @@ impl StoreInner {
             drop(compacting);
             return self.enter(made).map(|()| false);
         }
-        let merged = self.check_room_to_merge(&runs);
-        let merged = merged.and_then(|()| self.merge_runs(self.maker(), &runs, true, workspace, None));
-        let merged = merged.inspect_err(|_| mark_obsolete(&made.parts))?;
+        self.check_room_to_merge(&runs)?;
+        let merged = self.merge_runs(self.maker(), &runs, true, workspace, None)?;
         drop(compacting);
-        let mut writing = self.writer().inspect_err(|_| [&made.parts, &merged].into_iter().for_each(mark_obsolete))?;
-        self.seal(&mut writing).inspect_err(|_| [&made.parts, &merged].into_iter().for_each(mark_obsolete))?;
+        let mut writing = self.writer()?;
+        self.seal(&mut writing)?;
         let is_as_before = {
             let versions = self.versions();
             let same =
@@ -215,38 +211,35 @@ impl StoreInner {
             same && versions.sealed.is_empty()
         };
         if !is_as_before {
-            drop(writing);
-            mark_obsolete(&merged);
+            drop((writing, merged));
             self.enter(made)?;
             return self.compact_all().map(|_| true);
         }
-        // No manifest names the segments of the load alone.
-        mark_obsolete(&made.parts);
         let bytes = (made.parts.bytes(), merged.bytes());
         let first = runs.first().map_or(1, |run| run.entry.first);
         let sequence = writing.get().next_sequence;
         let net = merged_net(&runs, true, &merged);
-        let new: Vec<_> = merged.into_run(first, sequence, net).into_iter().collect();
-        self.place(&mut writing, &new, bytes, |_, all| *all = new.clone())?;
+        let new = merged.into_run(first, sequence, net);
+        self.place(&mut writing, bytes, |_, all| *all = new.into_iter().collect())?;
         Ok(true)
     }
 
     fn enter(&self, made: MadeRun) -> Result<()> {
-        let mark_obsolete = |parts: &RunParts| parts.mark_obsolete(&self.context.obsolete_files);
-        let slowed = self.flush_most().inspect_err(|_| mark_obsolete(&made.parts))?;
-        let mut writing = self.writer().inspect_err(|_| mark_obsolete(&made.parts))?;
+        let slowed = self.flush_most()?;
+        let mut writing = self.writer()?;
         // Older records may not be flushed after it.
-        let sealed = self.seal(&mut writing).and_then(|()| self.flush_sealed(usize::MAX));
-        sealed.and_then(|()| self.check_numbers(writing.get())).inspect_err(|_| mark_obsolete(&made.parts))?;
+        self.seal(&mut writing)?;
+        self.flush_sealed(usize::MAX)?;
+        self.check_numbers(writing.get())?;
         let older = self.versions().runs.clone();
         let (bytes, count) = ((made.parts.bytes(), 0), made.parts.count());
         let quiet = made.is_apart || last_of(&older) == made.last;
         let sequence = writing.get().next_sequence;
-        let new: Vec<_> = made.parts.into_run(sequence, sequence, count.filter(|_| quiet)).into_iter().collect();
-        self.place(&mut writing, &new, bytes, |_, all| all.extend(new.iter().cloned()))?;
+        let new = made.parts.into_run(sequence, sequence, count.filter(|_| quiet));
+        self.place(&mut writing, bytes, |_, all| all.extend(new.clone()))?;
         drop((writing, slowed));
-        if let (false, Some(run), Some(count)) = (quiet, new.first(), count) {
-            self.count_beside(run, count, &older, made.last);
+        if let (false, Some(run), Some(count)) = (quiet, new, count) {
+            self.count_beside(&run, count, &older, made.last);
         }
         Ok(())
     }
@@ -283,25 +276,20 @@ impl StoreInner {
         let net = count - count.signum() * i64::try_from(pointless).unwrap_or(0);
         let counted = Arc::new(run.with_net(net));
         let same = |other: &&mut Arc<Run>| Arc::ptr_eq(other, run);
-        let _ = self.install(
-            &[],
-            |_, all| all.iter_mut().filter(same).for_each(|other| *other = Arc::clone(&counted)),
-            |_| (),
-        );
+        let _ =
+            self.install(|_, all| all.iter_mut().filter(same).for_each(|other| *other = Arc::clone(&counted)), |_| ());
     }
 
     /// Installs a manifest with a new run, whose last sequence number is the next one.
     pub(crate) fn place(
         &self,
         writing: &mut Writing<'_>,
-        new: &[Arc<Run>],
         (bytes, merged_bytes): (u64, u64),
         change: impl FnOnce(&mut ManifestData, &mut Vec<Arc<Run>>),
     ) -> Result<()> {
         let writer = writing.get();
         let sequence = writer.next_sequence;
         self.install(
-            new,
             |manifest, all| {
                 manifest.flushed = sequence;
                 manifest.first_log = writer.next_log;

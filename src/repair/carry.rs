@@ -7,7 +7,7 @@ use crate::error::{Error, Result};
 use crate::fingerprint::Fingerprint;
 use crate::format::manifest::ManifestData;
 use crate::segment::segment_name;
-use crate::version::newest_entries;
+use crate::version::{StoreContext, newest_entries};
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -41,14 +41,8 @@ impl<F: Fingerprint> Repairing<'_, F> {
     }
 
     pub(super) fn maker(&self) -> Maker<'_> {
-        let (options, parameters) = (&self.context.options, &self.context.parameters);
-        Maker {
-            path: &self.context.path,
-            options,
-            parameters,
-            next: &self.next_segment,
-            obsolete_files: &self.context.obsolete_files,
-        }
+        let StoreContext { path, options, parameters, .. } = &*self.context;
+        Maker { path, options, parameters, next: &self.next_segment, obsolete_files: None }
     }
 
     /// Makes a run of the batches of the logs, which the new manifest no longer needs.

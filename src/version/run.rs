@@ -6,7 +6,7 @@ use crate::format::manifest::{ManifestData, RunEntry, SegmentEntry};
 use crate::format::parameters::Parameters;
 use crate::options::Options;
 use crate::plan::Design;
-use crate::segment::{ObsoleteFiles, Segment, segment_name};
+use crate::segment::{Segment, segment_name};
 use crate::version::manifest;
 use crate::version::membership::RunSegment;
 use std::path::Path;
@@ -60,11 +60,6 @@ impl Run {
 
     pub(crate) fn segments(&self) -> impl Iterator<Item = &Arc<Segment>> {
         [&self.tombstones, &self.records, &self.id_index].into_iter().flatten()
-    }
-
-    /// Removes the files when the last reader has dropped the segments.
-    pub(crate) fn mark_obsolete(&self, obsolete_files: &Arc<ObsoleteFiles>) {
-        self.segments().for_each(|segment| segment.mark_obsolete(obsolete_files));
     }
 }
 
