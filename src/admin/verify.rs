@@ -8,7 +8,7 @@ use crate::format::manifest::ManifestData;
 use crate::options::Options;
 use crate::segment::{Damage, IdIndexEntries, Segment, SegmentRecords, segment_name, verify_segment};
 use crate::version::{Run, StoreContext, manifest};
-use crate::wal::{self, LogReader, Tail};
+use crate::wal::{self, LogReader};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -100,7 +100,8 @@ fn read_log(path: &Path, options: &Options, report: &mut VerifyReport) -> Result
     let mut reader = LogReader::open_file(&*options.env, path)?;
     report.bytes = reader.length();
     while reader.next_batch()?.is_some() {}
-    if let Tail::Torn(bytes) = reader.tail()? {
+    let bytes = reader.torn_bytes()?;
+    if bytes > 0 {
         report.torn.push(TornLog { path: path.to_owned(), offset: reader.position(), bytes });
     }
     Ok(())

@@ -62,7 +62,7 @@ pub use health::{Health, Trouble};
 pub use insert_if_new::InsertOutcome;
 pub(crate) use recovery::Recovered;
 pub use recovery::{Recovery, TornLog};
-pub(crate) use run_builder::{Made, Maker, Making, RunParts};
+pub(crate) use run_builder::{Made, Maker, RunParts};
 pub(crate) use store_inner::{StoreInner, Writing};
 pub(crate) use version_set::VersionSet;
 pub(crate) use write_batch::owned;

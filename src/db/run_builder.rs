@@ -1,34 +1,18 @@
 //! Builds the segments of a run.
 
 use crate::error::Result;
-use crate::executor::RateLimiter;
 use crate::extsort::Workspace;
 use crate::fingerprint::{Entry, Fingerprint};
 use crate::format::manifest::{RunEntry, SegmentEntry};
 use crate::format::parameters::Parameters;
 use crate::options::Options;
 use crate::segment::{
-    Building, Expected, IdIndexEntries, ObsoleteFiles, RecordChunk, SecondaryKeySource, Segment, chunks, write_segment,
+    Building, Expected, IdIndexEntries, Making, ObsoleteFiles, RecordChunk, Segment, chunks, write_segment,
 };
 use crate::version::{Run, of_id_index, of_tombstones};
 use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
-
-#[derive(Clone, Copy)]
-pub(crate) struct Making<'a> {
-    pub(crate) workspace: &'a Workspace,
-    pub(crate) expected: Expected,
-    /// The sorted keys of the secondary tables, if the caller has them.
-    pub(crate) secondary: Option<&'a dyn SecondaryKeySource>,
-    pub(crate) limiter: Option<&'a RateLimiter>,
-}
-
-impl<'a> Making<'a> {
-    pub(crate) fn new(workspace: &'a Workspace) -> Self {
-        Self { workspace, expected: Expected::default(), secondary: None, limiter: None }
-    }
-}
 
 pub(crate) type Made = (SegmentEntry, Arc<Segment>);
 
@@ -76,10 +60,9 @@ impl Maker<'_> {
         chunks: impl Iterator<Item = Result<RecordChunk<'b, G>>>,
     ) -> Result<Option<Made>> {
         let Self { path: directory, options, next, .. } = self;
-        let Making { workspace, expected, secondary, limiter } = making;
         let (env, number) = (&options.env, Some(next.fetch_add(1, Ordering::Relaxed)));
-        let building = Building { env, directory, number, parameters, workspace, expected, secondary, limiter };
-        let Some(built) = write_segment(building, chunks)? else { return Ok(None) };
+        let built = write_segment(Building { env, directory, number, parameters, making }, chunks)?;
+        let Some(built) = built else { return Ok(None) };
         let segment = Segment::open(&*options.env, &built.path, options.read_mode)
             .inspect_err(|_| _ = options.env.remove(&built.path))?;
         self.obsolete_files.into_iter().for_each(|files| segment.mark_obsolete(files));

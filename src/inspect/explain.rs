@@ -16,7 +16,7 @@ use crate::inspect::logs::{is_log, logs};
 use crate::options::Options;
 use crate::segment::{SegmentFile, read_footer, segment_name};
 use crate::version::manifest;
-use crate::wal::{LogReader, Tail};
+use crate::wal::LogReader;
 use std::path::Path;
 
 type Visit<'a> = dyn FnMut(Field) -> Result<()> + 'a;
@@ -240,10 +240,7 @@ fn explain_log(path: &Path, options: &Options, visit: &mut Visit<'_>) -> Result<
         }
     }
     let (end, length) = (reader.position(), reader.length());
-    let torn = match reader.tail()? {
-        Tail::Clean => 0,
-        Tail::Torn(bytes) => bytes,
-    };
+    let torn = reader.torn_bytes()?;
     for (name, from, to) in [("torn", end, end + torn), ("room", end + torn, length)] {
         let mut at = from;
         while at < to {

@@ -1,7 +1,7 @@
 //! Bulk load: one new run and one new manifest.
 
 use crate::db::{
-    Estimate, Made, Making, Refused, RunParts, Slowed, StoreInner, Writing, check_id_assignment, merged_net, pointless,
+    Estimate, Made, Refused, RunParts, Slowed, StoreInner, Writing, check_id_assignment, merged_net, pointless,
 };
 use crate::error::{Error, Result};
 use crate::extsort::Workspace;
@@ -10,7 +10,7 @@ use crate::format::manifest::ManifestData;
 use crate::load::records::{RecordIds, SortedRecords};
 use crate::memtable::Memtable;
 use crate::options::{Filters, Maintenance};
-use crate::segment::{Expected, chunks};
+use crate::segment::{Expected, Making, chunks};
 use crate::version::{MembershipCursor, Run, run_segments};
 use std::sync::Arc;
 

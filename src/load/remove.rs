@@ -1,11 +1,11 @@
 //! Removing many records at once.
 
-use crate::db::{Making, StoreInner, records_of_runs};
+use crate::db::{StoreInner, records_of_runs};
 use crate::error::{Error, Result};
 use crate::fingerprint::{Fingerprint, IdKind};
 use crate::load::bulk_load::{MadeRun, Merging, last_of};
 use crate::load::records::{RecordIds, SortedRecords};
-use crate::segment::Expected;
+use crate::segment::{Expected, Making};
 use crate::version::{MembershipCursor, run_segments};
 
 /// The result of a removal.

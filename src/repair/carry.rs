@@ -47,9 +47,10 @@ impl<F: Fingerprint> Repairing<'_, F> {
 
     /// Makes a run of the batches of the logs, which the new manifest no longer needs.
     fn flush(&mut self, logs: &Recovered, manifest: &mut ManifestData) -> Result<()> {
-        let (first, last) = (manifest.flushed + 1, logs.next_sequence - 1);
-        (manifest.first_log, manifest.next_id, manifest.flushed) = (logs.next_log, logs.next_id, last);
-        let bytes = logs.sealed.iter().map(|sealed| sealed.log_bytes).fold(logs.log_bytes, u64::saturating_add);
+        let writer = &logs.writer;
+        let (first, last) = (manifest.flushed + 1, writer.next_sequence - 1);
+        (manifest.first_log, manifest.next_id, manifest.flushed) = (writer.next_log, writer.next_id, last);
+        let bytes = logs.sealed.iter().map(|sealed| sealed.log_bytes).fold(writer.log_bytes, u64::saturating_add);
         manifest.written.log = manifest.written.log.saturating_add(bytes);
         if !self.writes {
             return Ok(());

@@ -4,13 +4,13 @@ use super::Repairing;
 use super::fingerprints::fill;
 use super::rebuilt::Rebuilt;
 use super::report::{Loss, Lost, RepairAction};
-use crate::db::{Making, TEXTS_OF_COMPRESSED};
+use crate::db::TEXTS_OF_COMPRESSED;
 use crate::error::{ErrorKind, Result};
 use crate::fingerprint::Fingerprint;
 use crate::format::Parameters;
 use crate::format::manifest::{RunEntry, SegmentEntry};
 use crate::segment::{
-    Damage, Expected, IdIndexEntries, RecordChunk, Salvage, Segment, chunks, segment_name, verify_segment,
+    Damage, Expected, IdIndexEntries, Making, RecordChunk, Salvage, Segment, chunks, segment_name, verify_segment,
 };
 use crate::version::{SegmentRole, of_id_index, of_tombstones, open_segment};
 use std::path::PathBuf;

@@ -8,7 +8,7 @@ use crate::fingerprint::{Fingerprint, Id, IdKind, U256};
 use crate::format::parameters::Parameters;
 use crate::options::Options;
 use crate::segment::{
-    Building, IdIndexEntries, IdScratch, Ranks, RecordChunk, Scratch, Segment, SegmentFile, verify_segment,
+    Building, IdIndexEntries, IdScratch, Making, Ranks, RecordChunk, Scratch, Segment, SegmentFile, verify_segment,
     write_segment,
 };
 use crate::version::membership::{MembershipCursor, RunSegment};
@@ -55,7 +55,8 @@ impl Fixture {
         env.create_dir(directory).unwrap();
         let parameters = Parameters::new(3).with_width(F::WIDTH).with_ids(ids);
         let workspace = Workspace::new(directory, &Options::new().with_env(Arc::clone(&env)));
-        let building = Building::new(&env, directory, Some(1), &parameters, &workspace);
+        let (number, making) = (Some(1), Making::new(&workspace));
+        let building = Building { env: &env, directory, number, parameters: &parameters, making };
         let built = write_segment(building, std::iter::once(Ok(batch))).unwrap().unwrap();
         Self { env: memory, path: built.path, workspace }
     }
