@@ -78,9 +78,7 @@ impl StoreInner {
     }
 
     pub(crate) fn check_id(&self, id: Option<&Id>, removes: bool) -> Result<()> {
-        let refuse = |has: &str, remedy| {
-            Err(Error::invalid(format!("the store {has}")).at_path(&self.context.path).with_remedy(remedy))
-        };
+        let refuse = |has: &str, remedy| Err(self.refused((has, remedy)));
         match (self.context.parameters.ids(), id) {
             (IdKind::Number, Some(Id::Number(_))) | (IdKind::None, None) => Ok(()),
             (IdKind::Number, None) if !removes => Ok(()),
@@ -89,6 +87,10 @@ impl StoreInner {
             (IdKind::Number, _) => refuse("has ids of 64-bit numbers, the record has not", "give it a number"),
             (IdKind::Text, _) => refuse("has text ids, the record has not", "give it a text"),
         }
+    }
+
+    pub(crate) fn refused(&self, (has, remedy): (&str, &'static str)) -> Error {
+        Error::invalid(format!("the store {has}")).at_path(&self.context.path).with_remedy(remedy)
     }
 
     /// Fixes the id assignment with the first record, and refuses others.
@@ -103,9 +105,7 @@ impl StoreInner {
                 Write::Remove(..) | Write::RemoveFingerprint(_) | Write::RemoveId(_) => continue,
             };
             let has = writing.get().id_assignment;
-            check_id_assignment(has, wanted).map_err(|(has, remedy)| {
-                Error::invalid(format!("the store {has}")).at_path(&self.context.path).with_remedy(remedy)
-            })?;
+            check_id_assignment(has, wanted).map_err(|refused| self.refused(refused))?;
             // A running load may have fixed it for itself only.
             if has == IdAssignment::Undecided || !writing.get().is_assignment_kept {
                 self.decide_id_assignment(writing, wanted)?;

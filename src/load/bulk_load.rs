@@ -353,10 +353,10 @@ impl StoreInner {
         let mut writing = self.writer()?;
         let writer = writing.get();
         let before = (writer.id_assignment, writer.next_id);
-        let wanted = wanted_id_assignment(&self.context.parameters.ids(), records.ids());
-        let wanted = wanted.map_err(|(has, remedy)| self.refused(has, remedy))?;
+        let refused = |refused: Refused| self.refused(refused);
+        let wanted = wanted_id_assignment(&self.context.parameters.ids(), records.ids()).map_err(refused)?;
         if let Some(wanted) = wanted {
-            check_id_assignment(writer.id_assignment, wanted).map_err(|(has, remedy)| self.refused(has, remedy))?;
+            check_id_assignment(writer.id_assignment, wanted).map_err(refused)?;
             writer.is_assignment_kept &= writer.id_assignment == wanted;
             writer.id_assignment = wanted;
             if wanted == IdAssignment::Auto {
@@ -380,10 +380,6 @@ impl StoreInner {
                 }
             }
         }
-    }
-
-    fn refused(&self, has: &str, remedy: &'static str) -> Error {
-        Error::invalid(format!("the store {has}")).at_path(&self.context.path).with_remedy(remedy)
     }
 }
 
