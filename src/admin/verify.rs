@@ -119,15 +119,14 @@ fn compare_id_index<F: Fingerprint>(
     records: &Arc<Segment>,
 ) -> Result<()> {
     let workspace = Workspace { memory: MEMORY, ..Workspace::new(path, options) };
-    let expected = IdIndexEntries::<F>::of(records, &workspace, None)?;
+    let expected = IdIndexEntries::of::<F>(records, &workspace, None)?;
     let mut found = SegmentRecords::<u64>::new(Arc::clone(index));
     let wrong = || Err(Error::damaged("the id index is not that of the run's records").at_path(index.path()));
-    for batch in expected.pairs(&workspace) {
-        for (hash, rank) in batch? {
-            match found.next().transpose()? {
-                Some(record) if record.fingerprint == hash && record.id == rank => {}
-                _ => return wrong(),
-            }
+    for entry in expected.items(&workspace) {
+        let entry = entry?;
+        match found.next().transpose()? {
+            Some(record) if record.fingerprint == entry.fingerprint && record.id == entry.id => {}
+            _ => return wrong(),
         }
     }
     if found.next().is_some() { wrong() } else { Ok(()) }

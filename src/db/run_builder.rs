@@ -47,7 +47,7 @@ impl Maker<'_> {
     }
 
     fn id_index<F: Fingerprint>(self, making: Making<'_>, records: &Made) -> Result<Option<Made>> {
-        let entries = IdIndexEntries::<F>::of(&records.1, making.workspace, making.limiter)?;
+        let entries = IdIndexEntries::of::<F>(&records.1, making.workspace, making.limiter)?;
         let making = Making { secondary: None, expected: Expected::default(), ..making };
         self.make(&of_id_index(self.parameters), making, entries.chunks(making.workspace))
     }
@@ -69,7 +69,6 @@ impl Maker<'_> {
         Ok(Some((built.entry, Arc::new(segment))))
     }
 
-    /// Completes a run with the id index of its records.
     pub(crate) fn run<F: Fingerprint>(
         self,
         tombstones: Option<Made>,
@@ -113,7 +112,6 @@ impl RunParts {
         self.tombstones.is_none() && self.records.is_none()
     }
 
-    /// The number of records less that of tombstones.
     pub(crate) fn count(&self) -> Option<i64> {
         let count = |made: &Option<Made>| made.as_ref().map_or(Some(0), |made| i64::try_from(made.0.records).ok());
         count(&self.records)?.checked_sub(count(&self.tombstones)?)
