@@ -48,9 +48,6 @@ pub struct BackupReport {
 }
 
 /// Copies an open store to a path without a store, and verifies every byte of the copy.
-///
-/// # Errors
-/// Those of `Store::backup`.
 pub(crate) fn backup(handle: &Handle, path: &Path, mode: BackupMode) -> Result<BackupReport> {
     let (state, manifest) = frozen(handle);
     let options = &handle.inner.context.options;

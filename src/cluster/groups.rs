@@ -80,7 +80,6 @@ impl<'a, F: Fingerprint> Groups<'a, F> {
         self.records.peek().is_some_and(|next| next.as_ref().is_ok_and(|record| record.fingerprint == fingerprint))
     }
 
-    /// Returns the error that comes next, if one does.
     fn fail(&mut self) -> Result<()> {
         match self.records.next_if(Result::is_err) {
             Some(Err(error)) => Err(error),

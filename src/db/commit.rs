@@ -138,7 +138,6 @@ impl StoreInner {
         drop((versions, before));
     }
 
-    /// Flushes or waits if too many memtables are sealed.
     fn make_room(&self) -> Result<()> {
         match self.context.options.maintenance {
             Maintenance::Manual => Ok(()),
@@ -169,7 +168,6 @@ impl StoreInner {
         self.check_poison()
     }
 
-    /// Refuses a write while flushes fail.
     fn refuse(&self, versions: &VersionSet) -> Result<()> {
         versions.flushing.as_ref().map_or(Ok(()), |failing| Err(failing.refusal(&self.context.path)))
     }

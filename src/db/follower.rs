@@ -21,7 +21,6 @@ const TRIES: usize = 100;
 /// Most attempts with the same manifest: a file that is being written may look damaged for a moment.
 const FEW_TRIES: usize = 3;
 
-/// The position of a reader in the logs.
 #[derive(Debug)]
 pub(crate) struct Follower {
     manifest: ManifestData,
@@ -67,7 +66,6 @@ impl Follower {
         (self.read.writer.next_sequence - 1, self.read.writer.next_id)
     }
 
-    /// Reads new writes. Returns whether there were any.
     pub(crate) fn refresh(&mut self, inner: &StoreInner) -> Result<bool> {
         let context = &inner.context;
         if !self.is_broken && is_current(context, &self.manifest)? {

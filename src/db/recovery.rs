@@ -55,7 +55,6 @@ pub(crate) struct Recovered {
     pub(crate) writer: Writer,
     /// The sum of all counts, including those of tombstones.
     counted: u64,
-    /// Bytes of the files of the logs.
     pub(crate) file_bytes: u64,
     pub(crate) found: Recovery,
     /// The last log, for a follower.

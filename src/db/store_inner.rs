@@ -24,13 +24,9 @@ pub(crate) struct StoreInner {
     /// `None` in a store that is open for reading only.
     pub(crate) writer: Option<RankedMutex<Writer>>,
     pub(crate) handed: Handed,
-    /// Held while records without ids are removed.
     pub(crate) counting: RankedMutex<()>,
-    /// Held during flushes.
     pub(crate) flushing: RankedMutex<()>,
-    /// Held during compactions.
     pub(crate) compacting: RankedMutex<()>,
-    /// Held while the manifest is replaced.
     pub(crate) installing: RankedMutex<()>,
     /// Held for moments only, because all threads wait for it.
     versions: RankedMutex<VersionSet>,
@@ -40,12 +36,10 @@ pub(crate) struct StoreInner {
     /// The error after which the store takes no writes.
     poison: OnceLock<String>,
     filters: FilterMaker,
-    /// The limiter of background compaction.
     pub(crate) limiter: RateLimiter,
     pub(crate) pressure: Pressure,
     /// Replaced runs. The compaction thread drops them, because unmapping and removing large files takes time.
     obsolete_runs: RankedMutex<Vec<Arc<Run>>>,
-    /// Held while obsolete runs are dropped.
     collecting: RankedMutex<()>,
     /// Searchers for callers without one of their own.
     idle: Mutex<Vec<ViewSearcher>>,
@@ -117,7 +111,6 @@ impl StoreInner {
         self.latest.state()
     }
 
-    /// Calls `ask` with a searcher of the current state.
     pub(crate) fn ask<R>(&self, ask: impl FnOnce(&mut ViewSearcher) -> R) -> R {
         let idle = self.idle.lock().pop();
         let mut searcher = idle.unwrap_or_else(|| ViewSearcher::new(&self.context, self.state()));

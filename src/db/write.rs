@@ -13,7 +13,6 @@ use crate::wal::{Durability, Promise};
 const RECORD_BYTES: usize = 16;
 
 impl StoreInner {
-    /// Writes a batch, and returns when it is durable at the given level.
     pub(crate) fn write(&self, batch: &[Write], durability: Durability) -> Result<WriteSummary> {
         self.check_batch(batch)?;
         self.slow_down();

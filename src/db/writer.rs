@@ -43,16 +43,13 @@ pub(crate) struct Writer {
 }
 
 impl Writer {
-    /// All frames of the current log.
     pub(crate) fn promise(&self) -> Option<Promise> {
         self.log.as_ref().map(|log| Promise { log: Arc::clone(log), end: log.end() })
     }
 }
 
-/// Why ids are refused, and the remedy.
 pub(crate) type Refused = (&'static str, &'static str);
 
-/// Refuses records whose id assignment is not the store's.
 pub(crate) fn check_id_assignment(has: IdAssignment, wanted: IdAssignment) -> std::result::Result<(), Refused> {
     match (has, wanted) {
         (IdAssignment::Undecided, _) => Ok(()),

@@ -147,7 +147,6 @@ fn close_page(fields: &mut Fields<'_>, stream: Stream, page: u64) -> Result<()> 
     fields.checksum_of(expected)
 }
 
-/// The pages of ids or counts, and their index.
 fn explain_id_pages(file: &SegmentFile, footer: &Footer, visit: &mut Visit<'_>) -> Result<()> {
     let mut buffer = Vec::new();
     let pages = footer.ids.length.div_ceil(id_page::SIZE as u64);
@@ -186,7 +185,6 @@ fn explain_texts(file: &SegmentFile, footer: &Footer, visit: &mut Visit<'_>) -> 
     Ok(())
 }
 
-/// One field of bytes, and its checksum.
 fn sealed(
     file: &SegmentFile,
     span: Span,

@@ -23,9 +23,6 @@ impl CleanSegments {
     }
 
     /// The segments, made by the first call.
-    ///
-    /// # Errors
-    /// `Damaged` or `Io` from reading; `Io` from temporary files.
     pub(crate) fn segments<F: Fingerprint>(&self, job: &JobContext) -> Result<&[Arc<Segment>]> {
         if self.segments.get().is_none() {
             // Not under a lock of the cell: all threads of the current pool might wait for it.
@@ -37,7 +34,6 @@ impl CleanSegments {
         Ok(self.ready())
     }
 
-    /// The segments, once they were made.
     pub(crate) fn ready(&self) -> &[Arc<Segment>] {
         self.segments.get().map_or(&[], Vec::as_slice)
     }

@@ -32,12 +32,10 @@ impl From<Error> for Stop {
     }
 }
 
-/// The queue of a task's results.
 #[derive(Debug)]
 pub(crate) struct Output<T>(SyncSender<Result<T>>);
 
 impl<T> Output<T> {
-    /// Sends a result, once there is space for it.
     pub(crate) fn send(&self, result: T) -> Step {
         self.0.send(Ok(result)).map_err(|_| Stop::Enough)
     }

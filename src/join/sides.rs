@@ -51,7 +51,6 @@ fn following(end: &mut u32, count: &mut u32) -> Range<usize> {
     start as usize..*end as usize
 }
 
-/// Number of fingerprints of a group.
 pub(super) fn total(ranges: &[Range<usize>; 2]) -> usize {
     ranges.iter().map(Range::len).sum()
 }
@@ -64,7 +63,6 @@ pub(super) struct Sides<'a, F> {
 }
 
 impl<F: Fingerprint> Sides<'_, F> {
-    /// Number of fingerprints.
     pub(super) fn len(&self) -> usize {
         self.left.fingerprints.len() + self.right.as_ref().map_or(0, |right| right.fingerprints.len())
     }

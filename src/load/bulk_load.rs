@@ -169,10 +169,7 @@ impl StoreInner {
     }
 
     /// Installs a run as the last one, although writes went on while it was made, and merges it with others if wanted.
-    /// Returns whether it merged.
-    ///
-    /// # Errors
-    /// Those of merging and of writing the manifest; the store is as before then.
+    /// Returns whether it merged. After an error the store is as before.
     pub(crate) fn add_run(&self, made: MadeRun, merging: Merging, workspace: &Workspace) -> Result<bool> {
         let added = self.context.options.executor.run_exclusive(|| match merging {
             _ if made.parts.is_empty() && merging == Merging::All => self.compact_all(),
@@ -340,7 +337,6 @@ fn without<F: Fingerprint>(
 
 /// Numbers reserved for records without ids.
 pub(crate) struct Reserved {
-    /// The first one.
     first: u64,
     /// The id assignment and the next number, before and after.
     before: (IdAssignment, u64),

@@ -66,7 +66,6 @@ impl StoreInner {
         self.refused(("has no ids", "name its records by their fingerprints"))
     }
 
-    /// The records of ids, and the ids that have none.
     pub(crate) fn records_of_ids<F: Fingerprint>(
         &self,
         ids: &SortedIds,

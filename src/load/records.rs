@@ -23,13 +23,9 @@ pub enum Records<F = u64> {
 /// The kind of the ids of some records.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum RecordIds {
-    /// There are no records.
     NoRecords,
-    /// No record has one.
     Without,
-    /// Numbers.
     Numbers,
-    /// Texts.
     Texts,
 }
 
@@ -244,7 +240,6 @@ impl<F: Fingerprint> SortedRecords<F> {
         self.given == 0
     }
 
-    /// What the records' ids are.
     pub(crate) fn ids(&self) -> RecordIds {
         match self.source {
             RecordSource::Nothing => RecordIds::NoRecords,

@@ -62,7 +62,6 @@ impl Memtable {
         })
     }
 
-    /// The newest visible entry of a record.
     fn last_of(&self, entry: u32, id: &Id, visible: u32) -> Option<u32> {
         let is_it = |record: &u32| *record < visible && self.ids.is(*record, id);
         let mut chain = self.records_of(entry).peekable();

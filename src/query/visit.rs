@@ -75,7 +75,6 @@ impl ViewSearcher {
         Ok(some.map(|id| Match { distance: distance(fingerprint, query), fingerprint, id }))
     }
 
-    /// As [`Searcher::visit`].
     pub(crate) fn visit<F: Fingerprint>(
         &mut self,
         query: F,
@@ -176,7 +175,6 @@ impl ViewSearcher {
         Ok(ended)
     }
 
-    /// The number of records of a fingerprint.
     fn count_ids<F: Fingerprint>(&mut self, fingerprint: F, hits: &[Hit<F>]) -> Result<u64> {
         if let Some((number, rank)) = self.only_segment(fingerprint, hits)? {
             let segment = self.state.view.segments.get(number);

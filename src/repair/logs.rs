@@ -30,9 +30,6 @@ struct Log {
 
 impl<F: Fingerprint> Repairing<'_, F> {
     /// Reads the logs. Returns their content unless all of them are sound.
-    ///
-    /// # Errors
-    /// `Io`.
     pub(super) fn look_at_logs(&mut self) -> Result<Option<Recovered>> {
         let numbers = wal::numbers_from(&**self.env(), &self.context.path, self.manifest.first_log)?;
         let (damages, losses) = (self.report.damages.len(), self.report.losses.len());
@@ -76,7 +73,6 @@ impl<F: Fingerprint> Repairing<'_, F> {
         Ok(Some(recovered))
     }
 
-    /// Whether the device can read these bytes.
     fn can_read(&self, path: &Path, offset: u64, bytes: u64) -> bool {
         let length = usize::try_from(bytes).unwrap_or(usize::MAX);
         let file = self.media.open(path, ReadMode::Pread);

@@ -16,9 +16,7 @@ pub(super) struct UnitIndex {
 
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct UnitPlace {
-    /// Offset in the section.
     pub(super) offset: u64,
-    /// Number of fingerprints that begin before the unit.
     pub(super) rank: u64,
 }
 

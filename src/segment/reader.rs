@@ -104,7 +104,6 @@ impl Segment {
         &self.ids
     }
 
-    /// The rank of a fingerprint in the primary table, if it is stored.
     pub(crate) fn rank_of<F: Fingerprint>(&self, fingerprint: F, scratch: &mut Scratch) -> Result<Option<u64>> {
         self.first_table()?.rank_of(fingerprint, scratch)
     }

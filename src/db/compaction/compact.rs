@@ -186,7 +186,6 @@ impl StoreInner {
     }
 }
 
-/// The net number of records of merged runs, if it is known.
 pub(crate) fn merged_net(runs: &[Arc<Run>], is_oldest: bool, merged: &RunParts) -> Option<i64> {
     if is_oldest {
         return i64::try_from(merged.records.as_ref().map_or(0, |made| made.0.records)).ok();

@@ -21,7 +21,6 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 
-/// How segments are built, wherever they are.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Making<'a> {
     pub(crate) workspace: &'a Workspace,

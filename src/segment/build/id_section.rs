@@ -19,7 +19,6 @@ pub(crate) struct IdSection<F> {
     enough: u64,
     expected: Expected,
     last: Option<F>,
-    /// The fingerprint that is being counted.
     counted: Option<NumberedRecord<F>>,
     pages: Spool,
 }
