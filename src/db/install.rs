@@ -36,7 +36,7 @@ impl StoreInner {
         segments_of(&runs).for_each(|segment| segment.keep());
         manifest.runs = runs.iter().map(|run| run.entry).collect();
         manifest.next_segment = self.next_segment.load(Ordering::Relaxed);
-        replace(&self.context, before.as_ref(), &manifest).map_err(|(error, is_unchanged)| {
+        replace(&self.context, before.as_ref(), &manifest).map_err(|(is_unchanged, error)| {
             if is_unchanged {
                 self.drop_segments(&runs, &old);
             } else {
@@ -82,19 +82,13 @@ fn replace(
     context: &StoreContext,
     before: Option<&ManifestData>,
     manifest: &ManifestData,
-) -> std::result::Result<(), (Error, bool)> {
+) -> std::result::Result<(), (bool, Error)> {
     let (env, path) = (context.env(), &context.path);
     let is_unchanged = || match (manifest::read(&**env, path), before) {
         (Ok(found), Some(before)) => found == *before,
         (Err(found), None) => found.kind() == ErrorKind::NotFound,
         _ => false,
     };
-    let prepared = manifest::prepare(env, path, manifest).map_err(|error| {
-        let is_displaced = error.is_displaced();
-        (error, !is_displaced)
-    })?;
-    prepared.place().map(|_| ()).map_err(|error| {
-        let is_unchanged = !error.is_displaced() && is_unchanged();
-        (error, is_unchanged)
-    })
+    let prepared = manifest::prepare(env, path, manifest).map_err(|error| (!error.is_displaced(), error))?;
+    prepared.place().map(drop).map_err(|error| (!error.is_displaced() && is_unchanged(), error))
 }

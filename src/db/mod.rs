@@ -63,7 +63,7 @@ pub use insert_if_new::InsertOutcome;
 pub(crate) use recovery::Recovered;
 pub use recovery::{Recovery, TornLog};
 pub(crate) use run_builder::{Made, Maker, RunParts};
-pub(crate) use store_inner::{StoreInner, Writing};
+pub(crate) use store_inner::StoreInner;
 pub(crate) use version_set::VersionSet;
 pub(crate) use write_batch::owned;
 pub use write_batch::{WriteBatch, WriteSummary};

@@ -16,6 +16,8 @@ use std::sync::atomic::AtomicU64;
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
+pub(crate) type Writing<'a> = RankedGuard<'a, Writer>;
+
 /// The state of an open store. Its locks have an order ([`Rank`]).
 #[derive(Debug)]
 pub(crate) struct StoreInner {
@@ -180,14 +182,14 @@ impl StoreInner {
 
     /// Waits for the writer lock. Fails with `ReadOnly` or `Poisoned`.
     pub(crate) fn writer(&self) -> Result<Writing<'_>> {
-        let writing = Writing(self.writer_lock()?.lock());
+        let writing = self.writer_lock()?.lock();
         self.check_poison()?;
         Ok(writing)
     }
 
     /// Waits for the writer lock, for `most` at most. Does not check the poison.
     pub(crate) fn writer_within(&self, most: Duration) -> Result<Option<Writing<'_>>> {
-        Ok(self.writer_lock()?.try_lock_for(most).map(Writing))
+        Ok(self.writer_lock()?.try_lock_for(most))
     }
 
     fn writer_lock(&self) -> Result<&RankedMutex<Writer>> {
@@ -205,17 +207,7 @@ impl StoreInner {
         drop(versions);
         self.changed.notify_all();
     }
-}
 
-pub(crate) struct Writing<'a>(RankedGuard<'a, Writer>);
-
-impl Writing<'_> {
-    pub(crate) fn get(&mut self) -> &mut Writer {
-        &mut self.0
-    }
-}
-
-impl StoreInner {
     pub(crate) fn health(&self) -> Health {
         let versions = self.versions();
         let trouble = |failing: &Option<Failing>| failing.as_ref().map(|failing| failing.trouble.clone());

@@ -1,7 +1,7 @@
 //! Bulk load: one new run and one new manifest.
 
 use crate::db::{
-    Estimate, Made, Refused, RunParts, Slowed, StoreInner, Writing, check_id_assignment, merged_net, pointless,
+    Estimate, Made, Refused, RunParts, Slowed, StoreInner, Writer, check_id_assignment, merged_net, pointless,
 };
 use crate::error::{Error, Result};
 use crate::extsort::Workspace;
@@ -73,7 +73,7 @@ impl StoreInner {
     ) -> Result<R> {
         self.flush_beside()?;
         let reserved = self.reserve(&records)?;
-        let loaded = load(records, reserved.first);
+        let loaded = load(records, reserved.before.1);
         if loaded.is_err() {
             self.give_back(&reserved);
         } else if self.context.options.filters == Filters::AtOpen {
@@ -214,7 +214,7 @@ impl StoreInner {
         }
         let bytes = (made.parts.bytes(), merged.bytes());
         let first = runs.first().map_or(1, |run| run.entry.first);
-        let sequence = writing.get().next_sequence;
+        let sequence = writing.next_sequence;
         let net = merged_net(&runs, true, &merged);
         let new = merged.into_run(first, sequence, net);
         self.place(&mut writing, bytes, |_, all| *all = new.into_iter().collect())?;
@@ -227,11 +227,11 @@ impl StoreInner {
         // Older records may not be flushed after it.
         self.seal(&mut writing)?;
         self.flush_sealed(usize::MAX)?;
-        self.check_numbers(writing.get())?;
+        self.check_numbers(&writing)?;
         let older = self.versions().runs.clone();
         let (bytes, count) = ((made.parts.bytes(), 0), made.parts.count());
         let quiet = made.is_apart || last_of(&older) == made.last;
-        let sequence = writing.get().next_sequence;
+        let sequence = writing.next_sequence;
         let new = made.parts.into_run(sequence, sequence, count.filter(|_| quiet));
         self.place(&mut writing, bytes, |_, all| all.extend(new.clone()))?;
         drop((writing, slowed));
@@ -254,7 +254,7 @@ impl StoreInner {
         flush_much()?;
         let slowed = self.pressure.slow();
         flush_much()?;
-        let written = self.writer()?.get().promise();
+        let written = self.writer()?.promise();
         self.prepare_next(written.as_ref())?;
         Ok(slowed)
     }
@@ -280,11 +280,10 @@ impl StoreInner {
     /// Installs a manifest with a new run, whose last sequence number is the next one.
     pub(crate) fn place(
         &self,
-        writing: &mut Writing<'_>,
+        writer: &mut Writer,
         (bytes, merged_bytes): (u64, u64),
         change: impl FnOnce(&mut ManifestData, &mut Vec<Arc<Run>>),
     ) -> Result<()> {
-        let writer = writing.get();
         let sequence = writer.next_sequence;
         self.install(
             |manifest, all| {
@@ -337,7 +336,6 @@ fn without<F: Fingerprint>(
 
 /// Numbers reserved for records without ids.
 pub(crate) struct Reserved {
-    first: u64,
     /// The id assignment and the next number, before and after.
     before: (IdAssignment, u64),
     now: (IdAssignment, u64),
@@ -346,8 +344,7 @@ pub(crate) struct Reserved {
 impl StoreInner {
     /// Checks the id assignment, or sets it if it is not set yet; reserves numbers for records without ids.
     fn reserve<F: Fingerprint>(&self, records: &SortedRecords<F>) -> Result<Reserved> {
-        let mut writing = self.writer()?;
-        let writer = writing.get();
+        let mut writer = self.writer()?;
         let before = (writer.id_assignment, writer.next_id);
         let refused = |refused: Refused| self.refused(refused);
         let wanted = wanted_id_assignment(&self.context.parameters.ids(), records.ids()).map_err(refused)?;
@@ -361,19 +358,18 @@ impl StoreInner {
                     next.ok_or_else(|| Error::invalid("the store has no numbers left").at_path(&self.context.path))?;
             }
         }
-        Ok(Reserved { first: before.1, before, now: (writer.id_assignment, writer.next_id) })
+        Ok(Reserved { before, now: (writer.id_assignment, writer.next_id) })
     }
 
     /// Undoes a reservation unless a later one depends on it.
     fn give_back(&self, reserved: &Reserved) {
-        if let Ok(mut writing) = self.writer() {
-            let writer = writing.get();
-            if (writer.id_assignment, writer.next_id) == reserved.now {
-                let (id_assignment, next_id) = reserved.before;
-                writer.next_id = next_id;
-                if !writer.is_assignment_kept {
-                    (writer.id_assignment, writer.is_assignment_kept) = (id_assignment, true);
-                }
+        if let Ok(mut writer) = self.writer()
+            && (writer.id_assignment, writer.next_id) == reserved.now
+        {
+            let (id_assignment, next_id) = reserved.before;
+            writer.next_id = next_id;
+            if !writer.is_assignment_kept {
+                (writer.id_assignment, writer.is_assignment_kept) = (id_assignment, true);
             }
         }
     }

@@ -63,7 +63,7 @@ impl StoreInner {
                 self.seal(&mut writing)?;
                 let (bytes, net) = ((0, made.bytes()), merged_net(&runs, true, &made));
                 let first = runs.first().map_or(1, |run| run.entry.first);
-                let run = made.into_run(first, writing.get().next_sequence, net);
+                let run = made.into_run(first, writing.next_sequence, net);
                 self.place(&mut writing, bytes, |manifest, all| {
                     manifest.parameters = parameters.clone();
                     *all = run.into_iter().collect();

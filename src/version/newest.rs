@@ -62,7 +62,6 @@ impl<F: Fingerprint> NewestEntries<F> {
         self.add(entries.into_iter().map(Ok), false);
     }
 
-    /// The records whose newest entry is no tombstone.
     pub(crate) fn live(self) -> impl Iterator<Item = Result<Record<F>>> {
         self.filter_map(|newest| match newest {
             Ok(newest) if newest.entry.is_tombstone => None,

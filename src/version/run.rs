@@ -12,7 +12,7 @@ use crate::version::membership::RunSegment;
 use std::path::Path;
 use std::sync::{Arc, OnceLock};
 
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Run {
     pub(crate) entry: RunEntry,
     /// Records of older runs that this run hides.
@@ -49,13 +49,7 @@ impl Run {
     }
 
     pub(crate) fn with_net(&self, net: i64) -> Self {
-        Self {
-            entry: RunEntry { net: Some(net), ..self.entry },
-            tombstones: self.tombstones.clone(),
-            records: self.records.clone(),
-            id_index: self.id_index.clone(),
-            counted: OnceLock::new(),
-        }
+        Self { entry: RunEntry { net: Some(net), ..self.entry }, counted: OnceLock::new(), ..self.clone() }
     }
 
     pub(crate) fn segments(&self) -> impl Iterator<Item = &Arc<Segment>> {
