@@ -85,7 +85,6 @@ fn verify_store(path: &Path, options: &Options) -> Result<VerifyReport> {
     Ok(report)
 }
 
-/// Verifies a log without the manifest and other logs.
 fn verify_log(path: &Path, options: &Options) -> Result<VerifyReport> {
     let mut report = VerifyReport { files: 1, ..VerifyReport::default() };
     match read_log(path, options, &mut report) {

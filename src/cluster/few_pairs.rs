@@ -114,7 +114,6 @@ impl<F: Fingerprint> Table<F> {
         Self { groups, starts, members }
     }
 
-    /// The members that may agree with a fingerprint in the part.
     #[inline]
     fn of(&self, one: F) -> &[(F, u32)] {
         let group = self.groups.of(one);

@@ -16,7 +16,6 @@ pub(crate) fn shares(segments: &[Arc<Segment>]) -> Result<Vec<Share>> {
     Share::of_size(segments, SHARE)
 }
 
-/// Most ids of one fingerprint in memory.
 const PIECE: usize = 4096;
 
 /// Walks over the fingerprints of a share, and over the ids of each, some at a time.

@@ -14,7 +14,6 @@ use std::sync::Arc;
 const IDS: usize = 64;
 /// Bytes from which on a text id is long.
 const LONG: usize = 256;
-/// Long ids that are paired at once.
 const LONG_IDS: usize = 8;
 
 /// Makes pairs of records of pairs of fingerprints.

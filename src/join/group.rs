@@ -118,7 +118,6 @@ impl<F: Fingerprint> Joiner<F> {
         Ok(())
     }
 
-    /// The pairs of neighbours in the left buffer.
     fn neighbours(&mut self, node: &Node<F>, sides: &Sides<'_, F>, range: Range<usize>, take: Take<'_, F>) -> Step {
         let all = sides.left.buffer.get(range).unwrap_or_default();
         for from in (0..all.len()).step_by(CHUNK) {

@@ -10,7 +10,6 @@ use std::ops::ControlFlow;
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::sync::{Mutex, PoisonError};
 
-/// Results of a task that may wait.
 const WAITING: usize = 2;
 /// Tasks that a thread may be ahead.
 const AHEAD: usize = 8;

@@ -132,7 +132,6 @@ impl<'a, 't, F: Fingerprint> Passes<'a, '_, 't, F> {
         Ok(ControlFlow::Continue(()))
     }
 
-    /// The number of fingerprints of each side in each bucket.
     pub(super) fn counts(&self, path: &Path<F>, groups: Groups<F>) -> Result<[Counts; 2]> {
         let count = |source: &FingerprintSource<'_, F>| self.pool.install(|| Counts::new(source, path, groups));
         Ok([count(&self.left)?, self.right.as_ref().map_or_else(|| Ok(Counts::default()), count)?])

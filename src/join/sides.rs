@@ -20,7 +20,6 @@ impl<F: Fingerprint> Side<'_, F> {
         Side { fingerprints, buffer: self.fingerprints.get_mut(range).unwrap_or_default() }
     }
 
-    /// Sets `starts` to the number of fingerprints of each group.
     fn count(&self, groups: Groups<F>, starts: &mut Vec<u32>) {
         starts.clear();
         starts.resize(groups.count(), 0);

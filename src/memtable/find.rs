@@ -150,7 +150,6 @@ impl Memtable {
         index_long(by_record, self.records_of(entry), record, key);
     }
 
-    /// Enters a record in the lists of its id.
     pub(super) fn index_id(&self, id: &Id, record: u32, link: Link) {
         let Some((by_id, key)) = self.by_id.as_ref().zip(ids::slot_key(id)) else { return };
         let newest = by_id.all.newest(by_id.all.place(key));

@@ -87,7 +87,6 @@ impl ViewSearcher {
         })
     }
 
-    /// The first `count` of the matches that are visited.
     pub(crate) fn first_of<F: Fingerprint>(&mut self, query: F, count: usize, how: &Visit) -> Result<Vec<Match<F>>> {
         let mut near = Vec::new();
         if count > 0 {

@@ -125,7 +125,6 @@ impl BlockIndex {
         self.block(block).map(|(place, _)| place)
     }
 
-    /// The input of a block's decoder.
     #[inline]
     pub(crate) fn shape(&self, block: usize) -> Option<BlockShape> {
         self.block(block).map(|(_, shape)| shape)

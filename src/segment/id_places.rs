@@ -2,7 +2,6 @@
 
 use crate::format::text_index::UnitEntry;
 
-/// Units between two marks.
 const STEP: usize = 64;
 
 #[derive(Debug)]

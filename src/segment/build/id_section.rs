@@ -121,7 +121,6 @@ impl<F: Fingerprint> IdSection<F> {
     }
 }
 
-/// Most records that wait for their page.
 const WAITING: usize = 4 * id_page::MAX_RECORDS;
 
 /// Encodes the ids of records sorted by fingerprint, then id, and distinct. Finished pages gather until the caller
