@@ -89,7 +89,6 @@ pub(crate) struct Forward<'a> {
 }
 
 impl<'a> Forward<'a> {
-    /// A reader at bit `position` of `bytes`.
     pub(crate) fn new(bytes: &'a [u8], position: usize) -> Self {
         let mut reader = Self { bytes, buffer: 0, available: 0, next: position >> 3 };
         reader.refill();

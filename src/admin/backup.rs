@@ -14,7 +14,7 @@ use crate::extsort::Workspace;
 use crate::fingerprint::{Fingerprint, by_width};
 use crate::format::manifest::ManifestData;
 use crate::options::Options;
-use crate::segment::{ObsoleteFiles, Segment};
+use crate::segment::Segment;
 use crate::version::{ReadView, absolute, hold, manifest, newest_entries};
 use std::io;
 use std::path::Path;
@@ -48,9 +48,6 @@ pub struct BackupReport {
 }
 
 /// Copies an open store to a path without a store, and verifies every byte of the copy.
-///
-/// # Errors
-/// Those of `Store::backup`.
 pub(crate) fn backup(handle: &Handle, path: &Path, mode: BackupMode) -> Result<BackupReport> {
     let (state, manifest) = frozen(handle);
     let options = &handle.inner.context.options;
@@ -147,9 +144,7 @@ impl Copying<'_> {
         let (entries, net) = effective::<F>(newest_entries(state.memtables().rev())?, &state.view.runs);
         let Self { path, options, manifest, .. } = self;
         let (workspace, next) = (Workspace::new(path, options), AtomicU64::new(manifest.next_segment));
-        let obsolete_files = ObsoleteFiles::new(&options.env);
-        let maker =
-            Maker { path, options, parameters: &manifest.parameters, next: &next, obsolete_files: &obsolete_files };
+        let maker = Maker { path, options, parameters: &manifest.parameters, next: &next, obsolete_files: None };
         let is_first = manifest.runs.is_empty();
         let parts = options.executor.run(|| maker.run_of_entries(&entries, is_first, &workspace))?;
         self.report.copied_bytes += parts.bytes();

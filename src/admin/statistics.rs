@@ -94,7 +94,6 @@ impl Statistics {
         if new == 0 { 1.0 } else { all as f64 / new as f64 }
     }
 
-    /// Adds the manifest's own size and its counters.
     pub(crate) fn add_manifest(&mut self, manifest: &ManifestData) {
         self.file_bytes += manifest.write().len() as u64;
         self.written = WrittenBytes::of(manifest.written);

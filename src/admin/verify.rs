@@ -8,7 +8,7 @@ use crate::format::manifest::ManifestData;
 use crate::options::Options;
 use crate::segment::{Damage, IdIndexEntries, Segment, SegmentRecords, segment_name, verify_segment};
 use crate::version::{Run, StoreContext, manifest};
-use crate::wal::{self, LogReader, Tail};
+use crate::wal::{self, LogReader};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -85,7 +85,6 @@ fn verify_store(path: &Path, options: &Options) -> Result<VerifyReport> {
     Ok(report)
 }
 
-/// Verifies a log without the manifest and other logs.
 fn verify_log(path: &Path, options: &Options) -> Result<VerifyReport> {
     let mut report = VerifyReport { files: 1, ..VerifyReport::default() };
     match read_log(path, options, &mut report) {
@@ -100,7 +99,8 @@ fn read_log(path: &Path, options: &Options, report: &mut VerifyReport) -> Result
     let mut reader = LogReader::open_file(&*options.env, path)?;
     report.bytes = reader.length();
     while reader.next_batch()?.is_some() {}
-    if let Tail::Torn(bytes) = reader.tail()? {
+    let bytes = reader.torn_bytes()?;
+    if bytes > 0 {
         report.torn.push(TornLog { path: path.to_owned(), offset: reader.position(), bytes });
     }
     Ok(())
@@ -118,15 +118,14 @@ fn compare_id_index<F: Fingerprint>(
     records: &Arc<Segment>,
 ) -> Result<()> {
     let workspace = Workspace { memory: MEMORY, ..Workspace::new(path, options) };
-    let expected = IdIndexEntries::<F>::of(records, &workspace, None)?;
+    let expected = IdIndexEntries::of::<F>(records, &workspace, None)?;
     let mut found = SegmentRecords::<u64>::new(Arc::clone(index));
     let wrong = || Err(Error::damaged("the id index is not that of the run's records").at_path(index.path()));
-    for batch in expected.pairs(&workspace) {
-        for (hash, rank) in batch? {
-            match found.next().transpose()? {
-                Some(record) if record.fingerprint == hash && record.id == rank => {}
-                _ => return wrong(),
-            }
+    for entry in expected.items(&workspace) {
+        let entry = entry?;
+        match found.next().transpose()? {
+            Some(record) if record.fingerprint == entry.fingerprint && record.id == entry.id => {}
+            _ => return wrong(),
         }
     }
     if found.next().is_some() { wrong() } else { Ok(()) }

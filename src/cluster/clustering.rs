@@ -79,7 +79,6 @@ pub struct Clustering<F: Fingerprint = u64> {
     pub(crate) searched: u64,
     pub(crate) labelled: u64,
     pub(crate) labels: Labels<F>,
-    /// Records of each component, if they were counted.
     pub(crate) sizes: Option<Vec<u64>>,
     /// The fingerprint of each component's keeper, if they were kept.
     keepers: Option<Vec<F>>,

@@ -3,7 +3,6 @@
 use super::union_find::UnionFind;
 use crate::bitset::Bitset;
 
-/// A component of one member.
 const ALONE: u32 = u32::MAX;
 
 /// The components, numbered from 0 in the order of their least members. A component of one member has no number.

@@ -98,7 +98,6 @@ pub(crate) fn unite<F: Fingerprint, K: Key>(
     Ok(Known { fresh, standing: standing.filter(|_| is_all), order, labels })
 }
 
-/// The fingerprint's number in an entry.
 fn number_of(entry: u64) -> Option<u64> {
     entry.checked_sub(MEMBER).or_else(|| entry.checked_sub(STANDING))
 }

@@ -37,9 +37,6 @@ struct Table<F> {
 
 impl<F: Fingerprint> Few<F> {
     /// The fingerprints with these numbers; `None` if they are too many or too similar.
-    ///
-    /// # Errors
-    /// Those of reading the segments.
     pub(crate) fn new(segments: &[Arc<Segment>], wanted: &Bitset, k: u32) -> Result<Option<Self>> {
         if wanted.count() > MOST || k >= F::WIDTH {
             return Ok(None);
@@ -58,9 +55,6 @@ impl<F: Fingerprint> Few<F> {
     }
 
     /// Unites the sets of all near pairs with one of the few.
-    ///
-    /// # Errors
-    /// Those of reading the segments, and of being stopped.
     pub(crate) fn unite(
         &self,
         segments: &[Arc<Segment>],
@@ -120,7 +114,6 @@ impl<F: Fingerprint> Table<F> {
         Self { groups, starts, members }
     }
 
-    /// The members that may agree with a fingerprint in the part.
     #[inline]
     fn of(&self, one: F) -> &[(F, u32)] {
         let group = self.groups.of(one);
@@ -128,7 +121,6 @@ impl<F: Fingerprint> Table<F> {
         self.members.get(start as usize..end as usize).unwrap_or_default()
     }
 
-    /// Pairs of members of the same group.
     fn compared(&self) -> usize {
         self.starts
             .windows(2)

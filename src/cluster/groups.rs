@@ -16,7 +16,6 @@ pub(crate) fn shares(segments: &[Arc<Segment>]) -> Result<Vec<Share>> {
     Share::of_size(segments, SHARE)
 }
 
-/// Most ids of one fingerprint in memory.
 const PIECE: usize = 4096;
 
 /// Walks over the fingerprints of a share, and over the ids of each, some at a time.
@@ -80,7 +79,6 @@ impl<'a, F: Fingerprint> Groups<'a, F> {
         self.records.peek().is_some_and(|next| next.as_ref().is_ok_and(|record| record.fingerprint == fingerprint))
     }
 
-    /// Returns the error that comes next, if one does.
     fn fail(&mut self) -> Result<()> {
         match self.records.next_if(Result::is_err) {
             Some(Err(error)) => Err(error),

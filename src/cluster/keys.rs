@@ -55,7 +55,6 @@ impl Keys {
         })
     }
 
-    /// The leading bits of the key of a label.
     pub(crate) fn head<F: Fingerprint, K: Key>(&self, label: LabelRef<'_, F>) -> u64 {
         match label {
             LabelRef::Text(text) => xxh64(text.as_bytes(), self.seed),

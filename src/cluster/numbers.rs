@@ -26,10 +26,7 @@ struct Numbered<F> {
 }
 
 impl<F: Fingerprint> Numbers<F> {
-    /// Number of fingerprints of the segments.
-    ///
-    /// # Errors
-    /// `Unsupported` if they do not fit 32 bits.
+    /// Number of fingerprints of the segments. Fails with `Unsupported` if they do not fit 32 bits.
     pub(crate) fn count_of(segments: &[Arc<Segment>]) -> Result<u32> {
         let count = fingerprints_of(segments);
         u32::try_from(count).ok().filter(|&count| count < u32::MAX).ok_or_else(|| {
@@ -39,9 +36,6 @@ impl<F: Fingerprint> Numbers<F> {
     }
 
     /// Takes at most `memory` bytes to look fingerprints up faster.
-    ///
-    /// # Errors
-    /// Those of [`Numbers::count_of`], and of reading.
     pub(crate) fn new(segments: &[Arc<Segment>], memory: u64) -> Result<Self> {
         let count = Self::count_of(segments)?;
         let keep = u64::from(count).saturating_mul(F::BYTES as u64 + DIRECTORY) <= memory;
@@ -66,9 +60,6 @@ impl<F: Fingerprint> Numbers<F> {
     }
 
     /// Looks up fingerprints that come in ascending order.
-    ///
-    /// # Errors
-    /// `Damaged` if a segment has no table.
     pub(crate) fn ascending(&self) -> Result<Ascending<'_, F>> {
         let ranks = self.segments.iter().map(|one| Ranks::new(&one.segment));
         Ok(Ascending { segments: &self.segments, ranks: ranks.collect::<Result<_>>()? })
@@ -97,7 +88,6 @@ pub(crate) struct Ascending<'a, F> {
 }
 
 impl<F: Fingerprint> Ascending<'_, F> {
-    /// As [`Numbers::of`].
     pub(crate) fn of(&mut self, fingerprint: F) -> Result<u32> {
         for (one, ranks) in self.segments.iter().zip(&mut self.ranks) {
             if let Some(rank) = ranks.of(fingerprint)? {

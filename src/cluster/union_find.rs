@@ -65,7 +65,6 @@ impl UnionFind {
         of
     }
 
-    /// As [`UnionFind::parents`].
     pub(super) fn into_parents(self) -> Vec<u32> {
         self.parents.into_iter().map(AtomicU32::into_inner).collect()
     }

@@ -42,10 +42,8 @@ impl BlockBuffer {
 }
 
 /// Decodes a block. `bytes` begins at the block and may extend past its `length`: the decoder does not interpret the
-/// following bytes, but they spare it a slow path at the end.
-///
-/// # Errors
-/// `Damaged` if no encoder writes these bytes for this shape.
+/// following bytes, but they spare it a slow path at the end. Fails with `Damaged` if no encoder writes these bytes for
+/// this shape.
 #[inline]
 pub(crate) fn decode_block<'a>(
     codes: &Codes,

@@ -16,7 +16,6 @@ use std::time::Duration;
 /// Interval at which obsolete runs that are still read are looked at again.
 const COLLECTING: Duration = Duration::from_millis(100);
 
-/// The background threads. Dropping it ends them.
 #[derive(Debug)]
 pub(crate) struct Background {
     inner: Arc<StoreInner>,

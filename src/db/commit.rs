@@ -1,6 +1,6 @@
 //! Appends batches to the log, writes them to the memtable, and seals full memtables.
 
-use crate::db::store_inner::{StoreInner, Writing};
+use crate::db::store_inner::StoreInner;
 use crate::db::version_set::{Sealed, VersionSet};
 use crate::db::writer::{MOST_SEALED, Writer};
 use crate::error::{Error, ErrorKind, Result};
@@ -16,9 +16,9 @@ use std::time::Instant;
 impl StoreInner {
     /// Writes operations as one batch to the log, then to the memtable, where readers see all of them at once. Fails
     /// with `InvalidInput` if they are too many for a frame, with `Io` if they could not be appended.
-    pub(crate) fn commit(&self, writing: &mut Writing<'_>, operations: &[Entry<Words>]) -> Result<Option<Promise>> {
+    pub(crate) fn commit(&self, writer: &mut Writer, operations: &[Entry<Words>]) -> Result<Option<Promise>> {
         if operations.is_empty() {
-            return Ok(writing.get().promise());
+            return Ok(writer.promise());
         }
         let mut bytes = Vec::new();
         write_operations(operations, self.context.parameters.words(), &mut bytes);
@@ -29,12 +29,11 @@ impl StoreInner {
                 .at_path(&self.context.path)
                 .with_remedy("write it in several batches, or load or remove in bulk"));
         }
-        self.check_numbers(writing.get())?;
-        let active = match self.active(writing.get()).filter(|memtable| memtable.has_room(operations)) {
+        self.check_numbers(writer)?;
+        let active = match self.active(writer).filter(|memtable| memtable.has_room(operations)) {
             Some(active) => active,
-            None => self.next_memtable(writing, operations.len())?,
+            None => self.next_memtable(writer, operations.len())?,
         };
-        let writer = writing.get();
         if active.is_empty() {
             writer.active_first = writer.next_sequence;
         }
@@ -95,14 +94,14 @@ impl StoreInner {
     }
 
     /// Seals the active memtable and publishes another one, for at least so many records.
-    fn next_memtable(&self, writing: &mut Writing<'_>, records: usize) -> Result<Arc<Memtable>> {
+    fn next_memtable(&self, writer: &mut Writer, records: usize) -> Result<Arc<Memtable>> {
         // Without an active memtable, a load has sealed it; the log continues.
         if self.versions().active.is_some() {
-            self.seal(writing)?;
+            self.seal(writer)?;
         }
         self.make_room()?;
         let memtable = self.take_next(records)?;
-        writing.get().active_first = writing.get().next_sequence;
+        writer.active_first = writer.next_sequence;
         let mut versions = self.versions();
         versions.active = Some(Arc::clone(&memtable));
         let before = self.publish(&versions);
@@ -111,8 +110,7 @@ impl StoreInner {
     }
 
     /// Ends the log and the active memtable. An error poisons the store.
-    pub(crate) fn seal(&self, writing: &mut Writing<'_>) -> Result<()> {
-        let writer = writing.get();
+    pub(crate) fn seal(&self, writer: &mut Writer) -> Result<()> {
         if let Some(log) = writer.log.take() {
             // A log that another one follows must be complete, at every level of durability.
             log.sync(log.end(), Durability::SyncAll).inspect_err(|error| self.poison(error))?;
@@ -138,7 +136,6 @@ impl StoreInner {
         drop((versions, before));
     }
 
-    /// Flushes or waits if too many memtables are sealed.
     fn make_room(&self) -> Result<()> {
         match self.context.options.maintenance {
             Maintenance::Manual => Ok(()),
@@ -169,7 +166,6 @@ impl StoreInner {
         self.check_poison()
     }
 
-    /// Refuses a write while flushes fail.
     fn refuse(&self, versions: &VersionSet) -> Result<()> {
         versions.flushing.as_ref().map_or(Ok(()), |failing| Err(failing.refusal(&self.context.path)))
     }
@@ -179,8 +175,8 @@ impl StoreInner {
             return self.writer().map(|_| ());
         }
         let mut writing = self.writer()?;
-        self.sync_earlier(writing.get())?;
-        let promise = writing.get().promise();
+        self.sync_earlier(&mut writing)?;
+        let promise = writing.promise();
         drop(writing);
         promise.map_or(Ok(()), |promise| self.keep(&promise, durability))
     }
@@ -188,7 +184,7 @@ impl StoreInner {
     /// Flushes the writes up to now while other writes go on, as a rule in the same log, so that they wait neither for
     /// memory nor for the device.
     pub(crate) fn flush_beside(&self) -> Result<()> {
-        let written = self.writer()?.get().promise();
+        let written = self.writer()?.promise();
         // A log as long as a memtable ends, so that no log grows forever.
         let is_long = |written: &Promise| written.end > self.context.options.memtable_memory;
         let ends = written.as_ref().filter(|written| is_long(written));
@@ -196,7 +192,7 @@ impl StoreInner {
         let mut writing = self.writer()?;
         match ends {
             Some(_) => self.seal(&mut writing)?,
-            None => self.seal_memtable(writing.get()),
+            None => self.seal_memtable(&mut writing),
         }
         drop(writing);
         self.flush_sealed(usize::MAX)
@@ -206,20 +202,20 @@ impl StoreInner {
     pub(crate) fn flush(&self) -> Result<()> {
         let mut writing = self.writer()?;
         self.seal(&mut writing)?;
-        let next_log = writing.get().next_log;
+        let next_log = writing.next_log;
         drop(writing);
         self.flush_sealed(usize::MAX)?;
         // The memtables of the last log may have been flushed before it ended.
         if self.versions().manifest.first_log < next_log {
-            self.install(&[], |manifest, _| manifest.first_log = manifest.first_log.max(next_log), |_| ())?;
+            self.install(|manifest, _| manifest.first_log = manifest.first_log.max(next_log), |_| ())?;
         }
         Ok(())
     }
 
     /// Fixes the id assignment, durably, before the first record is written.
-    pub(crate) fn decide_id_assignment(&self, writing: &mut Writing<'_>, id_assignment: IdAssignment) -> Result<()> {
-        self.install(&[], |manifest, _| manifest.id_assignment = id_assignment, |_| ())?;
-        (writing.get().id_assignment, writing.get().is_assignment_kept) = (id_assignment, true);
+    pub(crate) fn decide_id_assignment(&self, writer: &mut Writer, id_assignment: IdAssignment) -> Result<()> {
+        self.install(|manifest, _| manifest.id_assignment = id_assignment, |_| ())?;
+        (writer.id_assignment, writer.is_assignment_kept) = (id_assignment, true);
         Ok(())
     }
 }

@@ -41,7 +41,6 @@ impl Estimate {
         self.check(tables + ids, LEAST_PART)
     }
 
-    /// Bytes of memory of the index of so many fingerprints, about.
     pub(crate) fn index_bytes(&self, fingerprints: u64) -> u64 {
         let cost = predict(self.0.parameters.design(), &self.workload(fingerprints));
         cost.map_or(0, |cost| cost.resident_bytes as u64)

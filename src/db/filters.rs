@@ -55,7 +55,6 @@ pub(crate) fn statistics(segments: &[Arc<Segment>], budget: u64) -> FilterStatis
     statistics
 }
 
-/// A table by its segment and number.
 type Wanted = (Arc<Segment>, usize);
 /// The bytes of a filter, and whether it is held: built or being built.
 type Need = (u64, bool);

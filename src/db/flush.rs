@@ -53,16 +53,15 @@ impl StoreInner {
             (self.maker().run_of_entries(&entries, older.is_empty(), &workspace)?, net)
         });
         let bytes = parts.bytes();
-        let new: Vec<_> = parts.into_run(sealed.first, sealed.last, net).into_iter().collect();
+        let new = parts.into_run(sealed.first, sealed.last, net);
         self.install(
-            &new,
             |manifest, runs| {
                 manifest.flushed = sealed.last;
                 manifest.first_log = sealed.next_log;
                 manifest.next_id = sealed.next_id;
                 manifest.written.log = manifest.written.log.saturating_add(sealed.log_bytes);
                 manifest.written.new = manifest.written.new.saturating_add(bytes);
-                runs.extend(new.iter().map(Arc::clone));
+                runs.extend(new);
             },
             |versions| {
                 versions.sealed.pop_front();

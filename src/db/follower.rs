@@ -21,7 +21,6 @@ const TRIES: usize = 100;
 /// Most attempts with the same manifest: a file that is being written may look damaged for a moment.
 const FEW_TRIES: usize = 3;
 
-/// The position of a reader in the logs.
 #[derive(Debug)]
 pub(crate) struct Follower {
     manifest: ManifestData,
@@ -51,9 +50,8 @@ impl Follower {
                 _ if !is_current && tries < TRIES => {}
                 Ok(_) if !is_current => break,
                 Ok(read) => {
-                    let mut versions = VersionSet::new(manifest.clone(), runs);
-                    versions.sealed.extend(read.sealed.iter().cloned());
-                    versions.active.clone_from(&read.active);
+                    let (sealed, active) = (read.sealed.clone(), read.active.clone());
+                    let versions = VersionSet { sealed, active, ..VersionSet::new(manifest.clone(), runs) };
                     return Ok((versions, Self { manifest, read, is_broken: false }));
                 }
                 Err(error) if error.kind() == ErrorKind::Damaged && tries < FEW_TRIES => {}
@@ -65,10 +63,9 @@ impl Follower {
 
     /// The last sequence number, and the next number for a record without an id.
     pub(crate) fn reached(&self) -> (u64, u64) {
-        (self.read.next_sequence - 1, self.read.next_id)
+        (self.read.writer.next_sequence - 1, self.read.writer.next_id)
     }
 
-    /// Reads new writes. Returns whether there were any.
     pub(crate) fn refresh(&mut self, inner: &StoreInner) -> Result<bool> {
         let context = &inner.context;
         if !self.is_broken && is_current(context, &self.manifest)? {
@@ -101,18 +98,18 @@ impl Follower {
             self.is_broken = true;
             return if error.kind() == ErrorKind::NotFound { Ok(false) } else { Err(error) };
         }
-        let before = (self.read.next_sequence, self.read.sealed.len());
+        let before = (self.read.writer.next_sequence, self.read.sealed.len());
         let read = self.read.read_on(context, &self.manifest, &mut reader);
         self.read.last = Some(reader);
         self.is_broken = read.is_err();
         read?;
-        if self.read.next_sequence == before.0 {
+        if self.read.writer.next_sequence == before.0 {
             return Ok(false);
         }
         let mut versions = inner.versions();
         let is_same = versions.active.as_ref().zip(self.read.active.as_ref()).is_some_and(|(a, b)| Arc::ptr_eq(a, b));
         if !is_same || self.read.sealed.len() != before.1 {
-            versions.sealed = self.read.sealed.iter().cloned().collect();
+            versions.sealed.clone_from(&self.read.sealed);
             versions.active.clone_from(&self.read.active);
             inner.publish(&versions);
         }
@@ -120,7 +117,7 @@ impl Follower {
     }
 
     fn has_next_log(&self, context: &StoreContext) -> Result<bool> {
-        let path = context.path.join(wal::name(self.read.next_log));
+        let path = context.path.join(wal::name(self.read.writer.next_log));
         match context.env().open(&path, ReadMode::Pread) {
             Ok(_) => Ok(true),
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(false),

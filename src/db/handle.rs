@@ -6,7 +6,6 @@ use super::follower::Follower;
 use super::recovery::{Recovered, Recovery};
 use super::store_inner::StoreInner;
 use super::version_set::VersionSet;
-use super::writer::Writer;
 use crate::error::{Error, Result};
 use crate::executor::{Rank, RankedMutex};
 use crate::options::Options;
@@ -54,8 +53,9 @@ impl Handle {
         let context = StoreContext::new(path, options, &manifest.parameters)?;
         let recovered = Recovered::read(&context, &manifest)?;
         remove_leftovers(env, path, &manifest, None)?;
-        let (logs, recovery) = (recovered.logs.len(), recovered.found.clone());
-        let (versions, writer) = Writer::after(VersionSet::new(manifest, runs), recovered);
+        let Recovered { sealed, active, writer, found: recovery, .. } = recovered;
+        let logs = writer.unsynced.len();
+        let versions = VersionSet { sealed, active, ..VersionSet::new(manifest, runs) };
         let inner = Arc::new(StoreInner::new(context, versions, Some(writer)));
         if logs >= MOST_LOGS && inner.flush().is_err() {
             // Other errors are noted, and the flush is tried again.

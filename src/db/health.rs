@@ -63,7 +63,6 @@ impl Failing {
         Self { trouble, up_to, next: Instant::now() + pause }
     }
 
-    /// The time until the next attempt, if it is not due.
     pub(crate) fn pause(&self) -> Option<Duration> {
         self.next.checked_duration_since(Instant::now()).filter(|pause| !pause.is_zero())
     }

@@ -15,11 +15,10 @@ impl StoreInner {
     /// `after` is called when the version set has them. Files of runs that are no longer named go after their last
     /// reader.
     ///
-    /// If this fails, the store is unchanged and the files of `new` go, unless it is unknown which manifest is on disk:
-    /// then the store is poisoned and no file goes.
+    /// If this fails, the store is unchanged and the files of new runs go, unless it is unknown which manifest is on
+    /// disk: then the store is poisoned and no file goes.
     pub(crate) fn install(
         &self,
-        new: &[Arc<Run>],
         change: impl FnOnce(&mut ManifestData, &mut Vec<Arc<Run>>),
         after: impl FnOnce(&mut VersionSet),
     ) -> Result<()> {
@@ -29,15 +28,17 @@ impl StoreInner {
         let before = Some(versions.manifest.clone()).filter(|_| versions.is_placed);
         let (mut manifest, mut runs) = (versions.manifest.clone(), versions.runs.clone());
         drop(versions);
-        let give_up = || new.iter().for_each(|run| run.mark_obsolete(&self.context.obsolete_files));
         // A poisoned store may have another manifest, whose files must stay.
-        self.check_poison().inspect_err(|_| give_up())?;
+        self.check_poison()?;
+        let old = runs.clone();
         change(&mut manifest, &mut runs);
+        // From here on a panic must not remove files that the manifest on disk may name.
+        segments_of(&runs).for_each(|segment| segment.keep());
         manifest.runs = runs.iter().map(|run| run.entry).collect();
         manifest.next_segment = self.next_segment.load(Ordering::Relaxed);
-        replace(&self.context, before.as_ref(), &manifest).map_err(|(error, is_unchanged)| {
+        replace(&self.context, before.as_ref(), &manifest).map_err(|(is_unchanged, error)| {
             if is_unchanged {
-                give_up()
+                self.drop_segments(&runs, &old);
             } else {
                 self.poison(&error)
             }
@@ -49,11 +50,7 @@ impl StoreInner {
         let mut gone = std::mem::replace(&mut versions.runs, runs);
         gone.retain(|run| !versions.runs.iter().any(|stays| Arc::ptr_eq(stays, run)));
         versions.is_placed = true;
-        let stays = |segment: &Arc<Segment>| {
-            versions.runs.iter().flat_map(|run| run.segments()).any(|of| Arc::ptr_eq(of, segment))
-        };
-        let replaced = gone.iter().flat_map(|run| run.segments()).filter(|segment| !stays(segment));
-        replaced.for_each(|segment| segment.mark_obsolete(&self.context.obsolete_files));
+        self.drop_segments(&gone, &versions.runs);
         after(&mut versions);
         let seen = self.publish(&versions);
         let logs = first_log..versions.manifest.first_log;
@@ -66,6 +63,17 @@ impl StoreInner {
         self.mark_obsolete(gone);
         Ok(())
     }
+
+    /// Has the files of the segments of `gone` removed that no run of `staying` has.
+    fn drop_segments(&self, gone: &[Arc<Run>], staying: &[Arc<Run>]) {
+        let stays = |segment: &&Arc<Segment>| segments_of(staying).any(|other| Arc::ptr_eq(other, segment));
+        let dropped = segments_of(gone).filter(|segment| !stays(segment));
+        dropped.for_each(|segment| segment.mark_obsolete(&self.context.obsolete_files));
+    }
+}
+
+fn segments_of(runs: &[Arc<Run>]) -> impl Iterator<Item = &Arc<Segment>> {
+    runs.iter().flat_map(|run| run.segments())
 }
 
 /// Replaces the manifest, or places the first one. An error comes with whether the manifest on disk is surely
@@ -74,19 +82,13 @@ fn replace(
     context: &StoreContext,
     before: Option<&ManifestData>,
     manifest: &ManifestData,
-) -> std::result::Result<(), (Error, bool)> {
+) -> std::result::Result<(), (bool, Error)> {
     let (env, path) = (context.env(), &context.path);
     let is_unchanged = || match (manifest::read(&**env, path), before) {
         (Ok(found), Some(before)) => found == *before,
         (Err(found), None) => found.kind() == ErrorKind::NotFound,
         _ => false,
     };
-    let prepared = manifest::prepare(env, path, manifest).map_err(|error| {
-        let is_displaced = error.is_displaced();
-        (error, !is_displaced)
-    })?;
-    prepared.place().map(|_| ()).map_err(|error| {
-        let is_unchanged = !error.is_displaced() && is_unchanged();
-        (error, is_unchanged)
-    })
+    let prepared = manifest::prepare(env, path, manifest).map_err(|error| (!error.is_displaced(), error))?;
+    prepared.place().map(drop).map_err(|error| (!error.is_displaced() && is_unchanged(), error))
 }

@@ -20,7 +20,6 @@ use std::time::Duration;
 const DELAY: Duration = Duration::from_millis(1);
 
 impl StoreInner {
-    /// Whether a flush has to wait for compaction.
     pub(crate) fn must_merge_first(&self, versions: &VersionSet) -> bool {
         let background = self.context.options.maintenance == Maintenance::Background;
         background && versions.merging.is_none() && versions.runs.len() > picker::most(&sizes(&versions.runs))

@@ -4,13 +4,15 @@
 //! format-spec/store.md, Contents and What a crash may leave.
 
 use crate::db::version_set::Sealed;
+use crate::db::writer::Writer;
 use crate::error::{Error, Result};
 use crate::fingerprint::{Entry, Id, IdAssignment, Words};
 use crate::format::log::damaged_log;
 use crate::format::manifest::{MOST_NUMBER, ManifestData};
 use crate::memtable::Memtable;
 use crate::version::StoreContext;
-use crate::wal::{self, LogReader, Tail};
+use crate::wal::{self, LogReader};
+use std::collections::VecDeque;
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -43,23 +45,17 @@ pub struct TornLog {
     pub bytes: u64,
 }
 
-/// The writes of the logs, and the numbers of the next ones.
+/// The writes of the logs.
 #[derive(Debug)]
 pub(crate) struct Recovered {
-    pub(crate) sealed: Vec<Sealed>,
+    pub(crate) sealed: VecDeque<Sealed>,
     /// The last memtable.
     pub(crate) active: Option<Arc<Memtable>>,
-    pub(crate) active_first: u64,
-    /// Bytes of the active memtable's writes in logs.
-    pub(crate) log_bytes: u64,
-    pub(crate) next_sequence: u64,
-    pub(crate) next_id: u64,
+    /// The state of a writer that continues.
+    pub(crate) writer: Writer,
     /// The sum of all counts, including those of tombstones.
     counted: u64,
-    pub(crate) logs: Vec<(u64, u64)>,
-    /// Bytes of the files of the logs.
     pub(crate) file_bytes: u64,
-    pub(crate) next_log: u64,
     pub(crate) found: Recovery,
     /// The last log, for a follower.
     pub(crate) last: Option<LogReader>,
@@ -77,20 +73,17 @@ impl Recovered {
     }
 
     pub(crate) fn new(manifest: &ManifestData, logs: &[u64]) -> Self {
-        Self {
-            sealed: Vec::new(),
-            active: None,
-            active_first: manifest.flushed + 1,
-            log_bytes: 0,
-            next_sequence: manifest.flushed + 1,
-            next_id: manifest.next_id,
-            counted: 0,
+        let writer = Writer {
             next_log: logs.last().map_or(manifest.first_log, |last| last.saturating_add(1)),
-            logs: Vec::with_capacity(logs.len()),
-            file_bytes: 0,
-            found: Recovery { logs: logs.len() as u64, ..Recovery::default() },
-            last: None,
-        }
+            next_sequence: manifest.flushed + 1,
+            active_first: manifest.flushed + 1,
+            id_assignment: manifest.id_assignment,
+            is_assignment_kept: true,
+            next_id: manifest.next_id,
+            ..Writer::default()
+        };
+        let found = Recovery { logs: logs.len() as u64, ..Recovery::default() };
+        Self { sealed: VecDeque::new(), active: None, writer, counted: 0, file_bytes: 0, found, last: None }
     }
 
     fn read_log(&mut self, context: &StoreContext, manifest: &ManifestData, number: u64) -> Result<()> {
@@ -101,19 +94,20 @@ impl Recovered {
         self.file_bytes += reader.length();
         let first = reader.header().first;
         let follows = match &self.last {
-            None => first <= self.next_sequence,
+            None => first <= self.writer.next_sequence,
             // Segments may have the missing end of a log that a crash has cut short.
-            Some(before) => (before.next_sequence()..=self.next_sequence).contains(&first),
+            Some(before) => (before.next_sequence()..=self.writer.next_sequence).contains(&first),
         };
         if !follows {
             let message = format!("writes are missing in front of number {first}");
             return Err(damaged_log(&message).at_path(reader.path()));
         }
         self.read_on(context, manifest, &mut reader)?;
-        if let Tail::Torn(bytes) = reader.tail()? {
+        let bytes = reader.torn_bytes()?;
+        if bytes > 0 {
             self.found.torn.push(TornLog { path: reader.path().to_owned(), offset: reader.position(), bytes });
         }
-        self.logs.push((number, reader.position()));
+        self.writer.unsynced.push((number, reader.position()));
         self.last = Some(reader);
         Ok(())
     }
@@ -129,7 +123,7 @@ impl Recovered {
             let Some((sequence, operations)) = reader.next_batch()? else { return Ok(()) };
             if sequence > manifest.flushed {
                 let bytes = reader.position() - begin;
-                let taken = self.take(context, manifest, (reader.header().number, sequence, bytes), &operations);
+                let taken = self.take(context, (reader.header().number, sequence, bytes), &operations);
                 taken.map_err(|error| error.at_path(reader.path()).at_offset(begin))?;
             }
         }
@@ -140,7 +134,6 @@ impl Recovered {
     pub(crate) fn take(
         &mut self,
         context: &StoreContext,
-        manifest: &ManifestData,
         (log, sequence, bytes): (u64, u64, u64),
         operations: &[Entry<Words>],
     ) -> Result<()> {
@@ -151,29 +144,30 @@ impl Recovered {
         let counted = counts.into_iter().try_fold(self.counted, u64::checked_add);
         let counted = counted.filter(|&counted| counted <= MOST_NUMBER && sequence <= MOST_NUMBER);
         self.counted = counted.ok_or_else(|| damaged_log(NEVER_REACHED))?;
+        let writer = &mut self.writer;
         let memtable = match self.active.take() {
             Some(memtable) if memtable.has_room(operations) => memtable,
             full => {
                 self.sealed.extend(full.map(|memtable| Sealed {
                     memtable,
-                    first: self.active_first,
+                    first: writer.active_first,
                     last: sequence - 1,
                     next_log: log,
-                    next_id: self.next_id,
-                    log_bytes: std::mem::take(&mut self.log_bytes),
+                    next_id: writer.next_id,
+                    log_bytes: std::mem::take(&mut writer.log_bytes),
                 }));
-                self.active_first = sequence;
+                writer.active_first = sequence;
                 Arc::new(Memtable::new(&context.shape, operations.len())?)
             }
         };
         memtable.write(operations)?;
-        if manifest.id_assignment == IdAssignment::Auto {
+        if writer.id_assignment == IdAssignment::Auto {
             let numbers = operations.iter().filter_map(|operation| operation.record.id.number());
-            self.next_id = numbers.fold(self.next_id, |next, number| next.max(number.saturating_add(1)));
+            writer.next_id = numbers.fold(writer.next_id, |next, number| next.max(number.saturating_add(1)));
         }
         self.active = Some(memtable);
-        self.log_bytes += bytes;
-        self.next_sequence = sequence + 1;
+        writer.log_bytes += bytes;
+        writer.next_sequence = sequence + 1;
         self.found.batches += 1;
         self.found.operations += operations.len() as u64;
         Ok(())

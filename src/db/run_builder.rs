@@ -1,34 +1,18 @@
 //! Builds the segments of a run.
 
 use crate::error::Result;
-use crate::executor::RateLimiter;
 use crate::extsort::Workspace;
 use crate::fingerprint::{Entry, Fingerprint};
 use crate::format::manifest::{RunEntry, SegmentEntry};
 use crate::format::parameters::Parameters;
 use crate::options::Options;
 use crate::segment::{
-    Building, Expected, IdIndexEntries, ObsoleteFiles, RecordChunk, SecondaryKeySource, Segment, chunks, write_segment,
+    Building, Expected, IdIndexEntries, Making, ObsoleteFiles, RecordChunk, Segment, chunks, write_segment,
 };
 use crate::version::{Run, of_id_index, of_tombstones};
 use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
-
-#[derive(Clone, Copy)]
-pub(crate) struct Making<'a> {
-    pub(crate) workspace: &'a Workspace,
-    pub(crate) expected: Expected,
-    /// The sorted keys of the secondary tables, if the caller has them.
-    pub(crate) secondary: Option<&'a dyn SecondaryKeySource>,
-    pub(crate) limiter: Option<&'a RateLimiter>,
-}
-
-impl<'a> Making<'a> {
-    pub(crate) fn new(workspace: &'a Workspace) -> Self {
-        Self { workspace, expected: Expected::default(), secondary: None, limiter: None }
-    }
-}
 
 pub(crate) type Made = (SegmentEntry, Arc<Segment>);
 
@@ -39,7 +23,8 @@ pub(crate) struct Maker<'a> {
     pub(crate) options: &'a Options,
     pub(crate) parameters: &'a Parameters,
     pub(crate) next: &'a AtomicU64,
-    pub(crate) obsolete_files: &'a Arc<ObsoleteFiles>,
+    /// Removes the file of a segment that is dropped before `install` keeps it; `None`: the caller does.
+    pub(crate) obsolete_files: Option<&'a Arc<ObsoleteFiles>>,
 }
 
 impl Maker<'_> {
@@ -62,7 +47,7 @@ impl Maker<'_> {
     }
 
     fn id_index<F: Fingerprint>(self, making: Making<'_>, records: &Made) -> Result<Option<Made>> {
-        let entries = IdIndexEntries::<F>::of(&records.1, making.workspace, making.limiter)?;
+        let entries = IdIndexEntries::of::<F>(&records.1, making.workspace, making.limiter)?;
         let making = Making { secondary: None, expected: Expected::default(), ..making };
         self.make(&of_id_index(self.parameters), making, entries.chunks(making.workspace))
     }
@@ -75,36 +60,30 @@ impl Maker<'_> {
         chunks: impl Iterator<Item = Result<RecordChunk<'b, G>>>,
     ) -> Result<Option<Made>> {
         let Self { path: directory, options, next, .. } = self;
-        let Making { workspace, expected, secondary, limiter } = making;
         let (env, number) = (&options.env, Some(next.fetch_add(1, Ordering::Relaxed)));
-        let building = Building { env, directory, number, parameters, workspace, expected, secondary, limiter };
-        let Some(built) = write_segment(building, chunks)? else { return Ok(None) };
-        match Segment::open(&*options.env, &built.path, options.read_mode) {
-            Ok(segment) => Ok(Some((built.entry, Arc::new(segment)))),
-            Err(error) => {
-                let _ = options.env.remove(&built.path);
-                Err(error)
-            }
-        }
+        let built = write_segment(Building { env, directory, number, parameters, making }, chunks)?;
+        let Some(built) = built else { return Ok(None) };
+        let segment = Segment::open(&*options.env, &built.path, options.read_mode)
+            .inspect_err(|_| _ = options.env.remove(&built.path))?;
+        self.obsolete_files.into_iter().for_each(|files| segment.mark_obsolete(files));
+        Ok(Some((built.entry, Arc::new(segment))))
     }
 
-    /// Completes a run with the id index of its records. If that fails, the files of the segments go.
     pub(crate) fn run<F: Fingerprint>(
         self,
         tombstones: Option<Made>,
         records: Option<Made>,
         making: Making<'_>,
     ) -> Result<RunParts> {
-        let mut parts = RunParts { tombstones, records, id_index: None };
-        if let Some(records) = parts.records.as_ref().filter(|_| self.parameters.id_index()) {
-            let id_index = self.id_index::<F>(making, records);
-            parts.id_index = id_index.inspect_err(|_| parts.mark_obsolete(self.obsolete_files))?;
-        }
-        Ok(parts)
+        let id_index = match records.as_ref().filter(|_| self.parameters.id_index()) {
+            Some(records) => self.id_index::<F>(making, records)?,
+            None => None,
+        };
+        Ok(RunParts { tombstones, records, id_index })
     }
 
     /// Builds the segments of a run from the newest entries of memtables, in order. The first run of a store needs no
-    /// tombstones. If that fails, the files of the segments go.
+    /// tombstones.
     pub(crate) fn run_of_entries<F: Fingerprint>(
         self,
         entries: &[Entry<F>],
@@ -117,10 +96,7 @@ impl Maker<'_> {
             chunks(records.map(|entry| Ok(entry.record.clone())), workspace.memory_of_chunks())
         };
         let tombstones = if is_first { None } else { self.tombstones(making, those(true))? };
-        let records = self.records(making, those(false)).inspect_err(|_| {
-            tombstones.iter().for_each(|(_, segment)| segment.mark_obsolete(self.obsolete_files));
-        })?;
-        self.run::<F>(tombstones, records, making)
+        self.run::<F>(tombstones, self.records(making, those(false))?, making)
     }
 }
 
@@ -136,7 +112,6 @@ impl RunParts {
         self.tombstones.is_none() && self.records.is_none()
     }
 
-    /// The number of records less that of tombstones.
     pub(crate) fn count(&self) -> Option<i64> {
         let count = |made: &Option<Made>| made.as_ref().map_or(Some(0), |made| i64::try_from(made.0.records).ok());
         count(&self.records)?.checked_sub(count(&self.tombstones)?)
@@ -148,10 +123,6 @@ impl RunParts {
 
     pub(crate) fn bytes(&self) -> u64 {
         self.made().map(|made| made.0.file_length).fold(0, u64::saturating_add)
-    }
-
-    pub(crate) fn mark_obsolete(&self, obsolete_files: &Arc<ObsoleteFiles>) {
-        self.made().for_each(|made| made.1.mark_obsolete(obsolete_files));
     }
 
     /// The run with these sequence numbers and this net number of records; `None` without segments.

@@ -16,6 +16,8 @@ use std::sync::atomic::AtomicU64;
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
+pub(crate) type Writing<'a> = RankedGuard<'a, Writer>;
+
 /// The state of an open store. Its locks have an order ([`Rank`]).
 #[derive(Debug)]
 pub(crate) struct StoreInner {
@@ -24,13 +26,9 @@ pub(crate) struct StoreInner {
     /// `None` in a store that is open for reading only.
     pub(crate) writer: Option<RankedMutex<Writer>>,
     pub(crate) handed: Handed,
-    /// Held while records without ids are removed.
     pub(crate) counting: RankedMutex<()>,
-    /// Held during flushes.
     pub(crate) flushing: RankedMutex<()>,
-    /// Held during compactions.
     pub(crate) compacting: RankedMutex<()>,
-    /// Held while the manifest is replaced.
     pub(crate) installing: RankedMutex<()>,
     /// Held for moments only, because all threads wait for it.
     versions: RankedMutex<VersionSet>,
@@ -40,12 +38,10 @@ pub(crate) struct StoreInner {
     /// The error after which the store takes no writes.
     poison: OnceLock<String>,
     filters: FilterMaker,
-    /// The limiter of background compaction.
     pub(crate) limiter: RateLimiter,
     pub(crate) pressure: Pressure,
     /// Replaced runs. The compaction thread drops them, because unmapping and removing large files takes time.
     obsolete_runs: RankedMutex<Vec<Arc<Run>>>,
-    /// Held while obsolete runs are dropped.
     collecting: RankedMutex<()>,
     /// Searchers for callers without one of their own.
     idle: Mutex<Vec<ViewSearcher>>,
@@ -117,7 +113,6 @@ impl StoreInner {
         self.latest.state()
     }
 
-    /// Calls `ask` with a searcher of the current state.
     pub(crate) fn ask<R>(&self, ask: impl FnOnce(&mut ViewSearcher) -> R) -> R {
         let idle = self.idle.lock().pop();
         let mut searcher = idle.unwrap_or_else(|| ViewSearcher::new(&self.context, self.state()));
@@ -187,14 +182,14 @@ impl StoreInner {
 
     /// Waits for the writer lock. Fails with `ReadOnly` or `Poisoned`.
     pub(crate) fn writer(&self) -> Result<Writing<'_>> {
-        let writing = Writing(self.writer_lock()?.lock());
+        let writing = self.writer_lock()?.lock();
         self.check_poison()?;
         Ok(writing)
     }
 
     /// Waits for the writer lock, for `most` at most. Does not check the poison.
     pub(crate) fn writer_within(&self, most: Duration) -> Result<Option<Writing<'_>>> {
-        Ok(self.writer_lock()?.try_lock_for(most).map(Writing))
+        Ok(self.writer_lock()?.try_lock_for(most))
     }
 
     fn writer_lock(&self) -> Result<&RankedMutex<Writer>> {
@@ -212,17 +207,7 @@ impl StoreInner {
         drop(versions);
         self.changed.notify_all();
     }
-}
 
-pub(crate) struct Writing<'a>(RankedGuard<'a, Writer>);
-
-impl Writing<'_> {
-    pub(crate) fn get(&mut self) -> &mut Writer {
-        &mut self.0
-    }
-}
-
-impl StoreInner {
     pub(crate) fn health(&self) -> Health {
         let versions = self.versions();
         let trouble = |failing: &Option<Failing>| failing.as_ref().map(|failing| failing.trouble.clone());
@@ -235,6 +220,6 @@ impl StoreInner {
 
     pub(crate) fn maker(&self) -> Maker<'_> {
         let StoreContext { path, options, parameters, obsolete_files, .. } = &*self.context;
-        Maker { path, options, parameters, next: &self.next_segment, obsolete_files }
+        Maker { path, options, parameters, next: &self.next_segment, obsolete_files: Some(obsolete_files) }
     }
 }

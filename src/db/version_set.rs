@@ -21,11 +21,8 @@ pub(crate) struct VersionSet {
     pub(crate) next: NextMemtable,
     /// Whether there is a manifest on disk: not before the store is created.
     pub(crate) is_placed: bool,
-    /// The failing flush, if one fails.
     pub(crate) flushing: Option<Failing>,
-    /// The failing compaction, if one fails.
     pub(crate) merging: Option<Failing>,
-    /// The store is being closed.
     pub(crate) closing: bool,
 }
 
@@ -50,9 +47,7 @@ pub(crate) struct Sealed {
     pub(crate) last: u64,
     /// The number of the log in which later writes begin.
     pub(crate) next_log: u64,
-    /// The next number for a record without an id, after its writes.
     pub(crate) next_id: u64,
-    /// Bytes of its writes in logs.
     pub(crate) log_bytes: u64,
 }
 

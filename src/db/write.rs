@@ -1,9 +1,9 @@
 //! The path of a write: checks, back-pressure, operations, log and memtable, durability.
 
 use crate::db::resolved::Resolved;
-use crate::db::store_inner::{StoreInner, Writing};
+use crate::db::store_inner::StoreInner;
 use crate::db::write_batch::{Write, WriteSummary};
-use crate::db::writer::{Done, check_id_assignment};
+use crate::db::writer::{Done, Writer, check_id_assignment};
 use crate::error::{Error, Result};
 use crate::executor::RankedGuard;
 use crate::fingerprint::{Id, IdAssignment, IdKind, check_text};
@@ -13,7 +13,6 @@ use crate::wal::{Durability, Promise};
 const RECORD_BYTES: usize = 16;
 
 impl StoreInner {
-    /// Writes a batch, and returns when it is durable at the given level.
     pub(crate) fn write(&self, batch: &[Write], durability: Durability) -> Result<WriteSummary> {
         self.check_batch(batch)?;
         self.slow_down();
@@ -41,14 +40,14 @@ impl StoreInner {
         promise.log.sync(promise.end, durability).inspect_err(|error| self.poison(error))
     }
 
-    pub(crate) fn write_with(&self, writing: &mut Writing<'_>, batch: &[Write]) -> Done {
+    pub(crate) fn write_with(&self, writer: &mut Writer, batch: &[Write]) -> Done {
         let mut resolved = Resolved::new(self, batch);
-        self.decide(writing, batch)?;
+        self.decide(writer, batch)?;
         for write in batch {
-            self.resolve(writing, write, &mut resolved)?;
+            self.resolve(writer, write, &mut resolved)?;
         }
         let Resolved { operations, written, .. } = resolved;
-        let promise = self.commit(writing, &operations)?;
+        let promise = self.commit(writer, &operations)?;
         Ok((written, promise))
     }
 
@@ -78,9 +77,7 @@ impl StoreInner {
     }
 
     pub(crate) fn check_id(&self, id: Option<&Id>, removes: bool) -> Result<()> {
-        let refuse = |has: &str, remedy| {
-            Err(Error::invalid(format!("the store {has}")).at_path(&self.context.path).with_remedy(remedy))
-        };
+        let refuse = |has: &str, remedy| Err(self.refused((has, remedy)));
         match (self.context.parameters.ids(), id) {
             (IdKind::Number, Some(Id::Number(_))) | (IdKind::None, None) => Ok(()),
             (IdKind::Number, None) if !removes => Ok(()),
@@ -91,8 +88,12 @@ impl StoreInner {
         }
     }
 
+    pub(crate) fn refused(&self, (has, remedy): (&str, &'static str)) -> Error {
+        Error::invalid(format!("the store {has}")).at_path(&self.context.path).with_remedy(remedy)
+    }
+
     /// Fixes the id assignment with the first record, and refuses others.
-    fn decide(&self, writing: &mut Writing<'_>, batch: &[Write]) -> Result<()> {
+    fn decide(&self, writer: &mut Writer, batch: &[Write]) -> Result<()> {
         if self.context.parameters.ids() != IdKind::Number {
             return Ok(());
         }
@@ -102,26 +103,23 @@ impl StoreInner {
                 Write::Insert(_, Some(_)) | Write::Replace(..) => IdAssignment::Explicit,
                 Write::Remove(..) | Write::RemoveFingerprint(_) | Write::RemoveId(_) => continue,
             };
-            let has = writing.get().id_assignment;
-            check_id_assignment(has, wanted).map_err(|(has, remedy)| {
-                Error::invalid(format!("the store {has}")).at_path(&self.context.path).with_remedy(remedy)
-            })?;
+            let has = writer.id_assignment;
+            check_id_assignment(has, wanted).map_err(|refused| self.refused(refused))?;
             // A running load may have fixed it for itself only.
-            if has == IdAssignment::Undecided || !writing.get().is_assignment_kept {
-                self.decide_id_assignment(writing, wanted)?;
+            if has == IdAssignment::Undecided || !writer.is_assignment_kept {
+                self.decide_id_assignment(writer, wanted)?;
             }
         }
         Ok(())
     }
 
-    fn resolve(&self, writing: &mut Writing<'_>, write: &Write, resolved: &mut Resolved) -> Result<()> {
+    fn resolve(&self, writer: &mut Writer, write: &Write, resolved: &mut Resolved) -> Result<()> {
         match write {
             Write::Insert(fingerprint, id) => {
                 let id = match (id, self.context.parameters.ids()) {
                     (Some(id), _) => id.clone(),
                     (None, IdKind::None) => Id::Count(1),
                     (None, _) => {
-                        let writer = writing.get();
                         let number = writer.next_id;
                         writer.next_id = number.checked_add(1).ok_or_else(|| {
                             Error::invalid("the store has no numbers left").at_path(&self.context.path)

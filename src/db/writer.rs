@@ -1,7 +1,5 @@
 //! The state of the writing process: the log, and the numbers of the next writes.
 
-use crate::db::recovery::Recovered;
-use crate::db::version_set::VersionSet;
 use crate::db::write_batch::{Write, WriteSummary};
 use crate::error::Result;
 use crate::fingerprint::IdAssignment;
@@ -45,34 +43,13 @@ pub(crate) struct Writer {
 }
 
 impl Writer {
-    /// Continues after the recovered logs; adds their memtables to `versions`.
-    pub(crate) fn after(mut versions: VersionSet, recovered: Recovered) -> (VersionSet, Self) {
-        let writer = Self {
-            log: None,
-            unsynced: recovered.logs,
-            next_log: recovered.next_log,
-            next_sequence: recovered.next_sequence,
-            active_first: recovered.active_first,
-            id_assignment: versions.manifest.id_assignment,
-            is_assignment_kept: true,
-            next_id: recovered.next_id,
-            log_bytes: recovered.log_bytes,
-        };
-        versions.sealed.extend(recovered.sealed);
-        versions.active = recovered.active;
-        (versions, writer)
-    }
-
-    /// All frames of the current log.
     pub(crate) fn promise(&self) -> Option<Promise> {
         self.log.as_ref().map(|log| Promise { log: Arc::clone(log), end: log.end() })
     }
 }
 
-/// Why ids are refused, and the remedy.
 pub(crate) type Refused = (&'static str, &'static str);
 
-/// Refuses records whose id assignment is not the store's.
 pub(crate) fn check_id_assignment(has: IdAssignment, wanted: IdAssignment) -> std::result::Result<(), Refused> {
     match (has, wanted) {
         (IdAssignment::Undecided, _) => Ok(()),

@@ -15,40 +15,27 @@ const UNREADABLE: u8 = 0xa5;
 #[derive(Clone, Debug)]
 pub(crate) struct Patient(pub(crate) Arc<dyn Env>);
 
-impl Patient {
-    #[expect(clippy::unnecessary_wraps, reason = "for `forward`")]
-    fn env(&self) -> io::Result<&dyn Env> {
-        Ok(&*self.0)
-    }
-}
-
 impl Env for Patient {
-    forward! { env:
-        absolute(path: &Path) -> PathBuf;
-        create_dir(path: &Path) -> ();
-        remove_dir(path: &Path) -> ();
-        list(path: &Path) -> Vec<String>;
-        create(path: &Path) -> Box<dyn WriteFile>;
-        create_log(path: &Path) -> Box<dyn LogFile>;
-        rename(from: &Path, to: &Path) -> ();
-        hard_link(from: &Path, to: &Path) -> ();
-        remove(path: &Path) -> ();
-        sync_dir(path: &Path) -> ();
-        lock(path: &Path) -> Arc<dyn LockFile>;
-        scratch(directory: &Path) -> Box<dyn ScratchFile>;
+    forward! { self => self.0;
+        absolute(path: &Path) -> io::Result<PathBuf>;
+        create_dir(path: &Path) -> io::Result<()>;
+        remove_dir(path: &Path) -> io::Result<()>;
+        list(path: &Path) -> io::Result<Vec<String>>;
+        create(path: &Path) -> io::Result<Box<dyn WriteFile>>;
+        create_log(path: &Path) -> io::Result<Box<dyn LogFile>>;
+        rename(from: &Path, to: &Path) -> io::Result<()>;
+        hard_link(from: &Path, to: &Path) -> io::Result<()>;
+        remove(path: &Path) -> io::Result<()>;
+        sync_dir(path: &Path) -> io::Result<()>;
+        lock(path: &Path) -> io::Result<Arc<dyn LockFile>>;
+        scratch(directory: &Path) -> io::Result<Box<dyn ScratchFile>>;
+        free_bytes(directory: &Path) -> Option<u64>;
+        available_memory() -> Option<u64>;
     }
 
     /// Never by memory map: an unreadable page would kill the process.
     fn open(&self, path: &Path, _mode: ReadMode) -> io::Result<Box<dyn ReadFile>> {
         Ok(Box::new(PatientFile(self.0.open(path, ReadMode::Pread)?)))
-    }
-
-    fn free_bytes(&self, directory: &Path) -> Option<u64> {
-        self.0.free_bytes(directory)
-    }
-
-    fn available_memory(&self) -> Option<u64> {
-        self.0.available_memory()
     }
 }
 
@@ -56,9 +43,7 @@ impl Env for Patient {
 struct PatientFile(Box<dyn ReadFile>);
 
 impl ReadFile for PatientFile {
-    fn length(&self) -> u64 {
-        self.0.length()
-    }
+    forward! { self => self.0; length() -> u64; }
 
     fn read<'a>(&'a self, offset: u64, length: usize, buffer: &'a mut Vec<u8>) -> io::Result<&'a [u8]> {
         let mut own = Vec::new();

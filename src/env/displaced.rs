@@ -26,59 +26,33 @@ impl Held {
         Self { inner: Arc::clone(inner), directory: directory.to_owned(), path, lock: Arc::downgrade(lock) }
     }
 
-    #[expect(clippy::unnecessary_wraps, reason = "for `forward`")]
-    fn env(&self) -> io::Result<&dyn Env> {
-        Ok(&*self.inner)
-    }
-
-    /// Refuses to change a path in the directory if the directory was replaced.
-    fn check(&self, path: &Path) -> io::Result<()> {
-        if path.parent() != Some(&self.directory) {
-            return Ok(());
-        }
-        let is_held = self.lock.upgrade().map_or(Ok(false), |lock| lock.is_at(&self.path))?;
-        if is_held { Ok(()) } else { Err(io::Error::other(Displaced)) }
+    /// The inner environment, to change a path; refused in the directory if that was replaced.
+    fn to_change(&self, path: &Path) -> io::Result<&dyn Env> {
+        let is_held = path.parent() != Some(&self.directory)
+            || self.lock.upgrade().map_or(Ok(false), |lock| lock.is_at(&self.path))?;
+        if is_held { Ok(&*self.inner) } else { Err(io::Error::other(Displaced)) }
     }
 }
 
 impl Env for Held {
-    forward! { env:
-        absolute(path: &Path) -> PathBuf;
-        create_dir(path: &Path) -> ();
-        remove_dir(path: &Path) -> ();
-        list(path: &Path) -> Vec<String>;
-        open(path: &Path, mode: ReadMode) -> Box<dyn ReadFile>;
-        hard_link(from: &Path, to: &Path) -> ();
-        sync_dir(path: &Path) -> ();
-        lock(path: &Path) -> Arc<dyn LockFile>;
-        scratch(directory: &Path) -> Box<dyn ScratchFile>;
+    forward! { self => self.inner;
+        absolute(path: &Path) -> io::Result<PathBuf>;
+        create_dir(path: &Path) -> io::Result<()>;
+        remove_dir(path: &Path) -> io::Result<()>;
+        list(path: &Path) -> io::Result<Vec<String>>;
+        open(path: &Path, mode: ReadMode) -> io::Result<Box<dyn ReadFile>>;
+        hard_link(from: &Path, to: &Path) -> io::Result<()>;
+        sync_dir(path: &Path) -> io::Result<()>;
+        lock(path: &Path) -> io::Result<Arc<dyn LockFile>>;
+        scratch(directory: &Path) -> io::Result<Box<dyn ScratchFile>>;
+        free_bytes(directory: &Path) -> Option<u64>;
+        available_memory() -> Option<u64>;
     }
 
-    fn create(&self, path: &Path) -> io::Result<Box<dyn WriteFile>> {
-        self.check(path)?;
-        self.inner.create(path)
-    }
-
-    fn create_log(&self, path: &Path) -> io::Result<Box<dyn LogFile>> {
-        self.check(path)?;
-        self.inner.create_log(path)
-    }
-
-    fn rename(&self, from: &Path, to: &Path) -> io::Result<()> {
-        self.check(from)?;
-        self.inner.rename(from, to)
-    }
-
-    fn remove(&self, path: &Path) -> io::Result<()> {
-        self.check(path)?;
-        self.inner.remove(path)
-    }
-
-    fn free_bytes(&self, directory: &Path) -> Option<u64> {
-        self.inner.free_bytes(directory)
-    }
-
-    fn available_memory(&self) -> Option<u64> {
-        self.inner.available_memory()
+    forward! { self => self.to_change(path)?;
+        create(path: &Path) -> io::Result<Box<dyn WriteFile>>;
+        create_log(path: &Path) -> io::Result<Box<dyn LogFile>>;
+        rename(path: &Path, to: &Path) -> io::Result<()>;
+        remove(path: &Path) -> io::Result<()>;
     }
 }

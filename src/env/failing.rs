@@ -56,15 +56,15 @@ impl Failing {
 }
 
 impl Env for Failing {
-    forward! { env:
-        create_dir(path: &Path) -> ();
-        remove_dir(path: &Path) -> ();
-        list(path: &Path) -> Vec<String>;
-        rename(from: &Path, to: &Path) -> ();
-        hard_link(from: &Path, to: &Path) -> ();
-        remove(path: &Path) -> ();
-        sync_dir(path: &Path) -> ();
-        lock(path: &Path) -> Arc<dyn LockFile>;
+    forward! { self => self.env()?;
+        create_dir(path: &Path) -> io::Result<()>;
+        remove_dir(path: &Path) -> io::Result<()>;
+        list(path: &Path) -> io::Result<Vec<String>>;
+        rename(from: &Path, to: &Path) -> io::Result<()>;
+        hard_link(from: &Path, to: &Path) -> io::Result<()>;
+        remove(path: &Path) -> io::Result<()>;
+        sync_dir(path: &Path) -> io::Result<()>;
+        lock(path: &Path) -> io::Result<Arc<dyn LockFile>>;
     }
 
     fn absolute(&self, path: &Path) -> io::Result<PathBuf> {
@@ -72,18 +72,15 @@ impl Env for Failing {
     }
 
     fn create(&self, path: &Path) -> io::Result<Box<dyn WriteFile>> {
-        self.step()?;
-        Ok(Box::new(FailingFile { env: self.clone(), inner: self.inner.create(path)? }))
+        Ok(Box::new(FailingFile { inner: self.env()?.create(path)?, env: self.clone() }))
     }
 
     fn open(&self, path: &Path, mode: ReadMode) -> io::Result<Box<dyn ReadFile>> {
-        self.step()?;
-        Ok(Box::new(FailingReads { env: self.clone(), inner: self.inner.open(path, mode)? }))
+        Ok(Box::new(FailingReads { inner: self.env()?.open(path, mode)?, env: self.clone() }))
     }
 
     fn create_log(&self, path: &Path) -> io::Result<Box<dyn LogFile>> {
-        self.step()?;
-        Ok(Box::new(FailingLog { env: self.clone(), inner: self.inner.create_log(path)? }))
+        Ok(Box::new(FailingLog { inner: self.env()?.create_log(path)?, env: self.clone() }))
     }
 
     fn free_bytes(&self, directory: &Path) -> Option<u64> {
@@ -95,8 +92,7 @@ impl Env for Failing {
     }
 
     fn scratch(&self, directory: &Path) -> io::Result<Box<dyn ScratchFile>> {
-        self.step()?;
-        Ok(Box::new(FailingScratch { env: self.clone(), inner: self.inner.scratch(directory)? }))
+        Ok(Box::new(FailingScratch { inner: self.env()?.scratch(directory)?, env: self.clone() }))
     }
 }
 
@@ -146,24 +142,11 @@ impl LogFile for FailingLog {
         self.inner.write_at(offset, bytes)
     }
 
-    fn allocate(&self, length: u64) -> io::Result<()> {
-        self.env.step()?;
-        self.inner.allocate(length)
-    }
-
-    fn cut(&self, length: u64) -> io::Result<()> {
-        self.env.step()?;
-        self.inner.cut(length)
-    }
-
-    fn sync_data(&self) -> io::Result<()> {
-        self.env.step()?;
-        self.inner.sync_data()
-    }
-
-    fn sync_all(&self) -> io::Result<()> {
-        self.env.step()?;
-        self.inner.sync_all()
+    forward! { self => self.env.step().map(|()| &*self.inner)?;
+        allocate(length: u64) -> io::Result<()>;
+        cut(length: u64) -> io::Result<()>;
+        sync_data() -> io::Result<()>;
+        sync_all() -> io::Result<()>;
     }
 }
 
@@ -174,21 +157,15 @@ struct FailingReads {
 }
 
 impl ReadFile for FailingReads {
-    fn length(&self) -> u64 {
-        self.inner.length()
+    forward! { self => self.inner;
+        length() -> u64;
+        will_read(offset: u64, length: u64) -> ();
+        is_stable() -> bool;
     }
 
     fn read<'a>(&'a self, offset: u64, length: usize, buffer: &'a mut Vec<u8>) -> io::Result<&'a [u8]> {
         self.env.step()?;
         self.inner.read(offset, length, buffer)
-    }
-
-    fn will_read(&self, offset: u64, length: u64) {
-        self.inner.will_read(offset, length);
-    }
-
-    fn is_stable(&self) -> bool {
-        self.inner.is_stable()
     }
 }
 
@@ -209,9 +186,7 @@ impl ScratchFile for FailingScratch {
         self.inner.read_at(offset, bytes)
     }
 
-    fn length(&self) -> u64 {
-        self.inner.length()
-    }
+    forward! { self => self.inner; length() -> u64; }
 
     fn into_reader(self: Box<Self>) -> io::Result<Box<dyn ReadFile>> {
         self.env.step()?;

@@ -66,11 +66,11 @@ pub trait Env: Debug + Send + Sync {
     }
 }
 
-/// Implements methods of an [`Env`] that wraps another one, which the method `$to` returns unless it fails.
+/// Implements methods of a trait by those of the value `$to`, which may name the arguments.
 macro_rules! forward {
-    ($to:ident: $($method:ident($($argument:ident: $type:ty),*) -> $result:ty;)*) => {$(
-        fn $method(&self, $($argument: $type),*) -> io::Result<$result> {
-            self.$to()?.$method($($argument),*)
+    ($self:ident => $to:expr; $($method:ident($($argument:ident: $type:ty),*) -> $result:ty;)*) => {$(
+        fn $method(&$self, $($argument: $type),*) -> $result {
+            $to.$method($($argument),*)
         }
     )*};
 }

@@ -18,7 +18,6 @@ thread_local! {
     static OWN_CREW: RefCell<Option<Arc<AtomicBool>>> = const { RefCell::new(None) };
 }
 
-/// The threads of a store.
 #[derive(Debug)]
 pub(crate) struct Executor {
     threads: usize,

@@ -15,7 +15,6 @@ pub(crate) enum Rank {
     Follower,
     /// Held while records without ids are removed.
     Counting,
-    /// The state of the writer.
     Writer,
     /// Held during flushes.
     Flushing,

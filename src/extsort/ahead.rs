@@ -10,7 +10,6 @@ use std::thread::Result as Outcome;
 /// Makes chunks, one after another, and then none.
 type Make<T> = Box<dyn FnMut() -> Result<Option<T>> + Send>;
 
-/// The maker after a chunk, and the chunk.
 type Made<T> = (Make<T>, Result<Option<T>>);
 
 /// An iterator over chunks. There are never more than two: the one that was returned last, and the next one, which a

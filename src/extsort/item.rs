@@ -10,7 +10,6 @@ pub(crate) trait Item: Copy + Ord + Default + Send + Sync + 'static {
     /// The leading bits of its order: items with different keys are ordered as these.
     fn key(&self) -> u64;
 
-    /// Appends the item's [`Item::BYTES`] bytes.
     fn write(&self, out: &mut Vec<u8>);
 
     /// The item of these bytes; any item at all if it is another number of bytes.

@@ -21,7 +21,6 @@ pub(crate) const LENGTH_BYTES: usize = 4;
 pub(crate) trait Chunk: Send + 'static {
     /// The fixed-size part of a record.
     type Item: Item;
-    /// Whether a text follows each item.
     const HAS_TEXTS: bool;
 
     /// Whether this record is the last one.

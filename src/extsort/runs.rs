@@ -60,7 +60,7 @@ impl RunWriter {
 #[derive(Debug)]
 pub(crate) struct Spills {
     state: State,
-    directory: PathBuf,
+    pub(super) directory: PathBuf,
     transfer: u64,
 }
 
@@ -98,16 +98,12 @@ impl Spills {
         Ok(())
     }
 
-    /// Waits until the thread has written the last run.
-    ///
-    /// # Errors
-    /// If it could not be written, or an earlier one.
+    /// Waits until the thread has written the last run. Fails if it, or an earlier one, could not be written.
     pub(crate) fn wait(&mut self) -> Result<()> {
         self.state = State::Idle(self.finish()?);
         Ok(())
     }
 
-    /// All runs, when they are written.
     pub(crate) fn finish(&mut self) -> Result<Runs> {
         match std::mem::replace(&mut self.state, State::Failed) {
             State::Idle(runs) => Ok(runs),

@@ -26,9 +26,6 @@ impl<T: Item> Sorted<T> {
     }
 
     /// At most `most` items, in order, at equal distances in the runs. Equal items may be among them.
-    ///
-    /// # Errors
-    /// If the temporary file cannot be read.
     pub(crate) fn sample(&self, most: usize) -> Result<Vec<T>> {
         let runs = match self {
             Self::Memory(items) => {
@@ -61,6 +58,14 @@ impl<T: Item> Sorted<T> {
                 Chunks::Runs(merged(runs, memory / 4, move || Vec::with_capacity(length(most))))
             }
         }
+    }
+
+    /// As [`Sorted::chunks`], item by item.
+    pub(crate) fn items(&self, memory: u64) -> impl Iterator<Item = Result<T>> {
+        self.chunks(memory).flat_map(|chunk| {
+            let (chunk, failed) = chunk.map_or_else(|error| (Cow::default(), Some(Err(error))), |chunk| (chunk, None));
+            (0..chunk.len()).filter_map(move |at| chunk.get(at).copied().map(Ok)).chain(failed)
+        })
     }
 }
 

@@ -9,7 +9,6 @@ use crate::extsort::runs::{Spills, transfer};
 use crate::extsort::sorted::Sorted;
 use crate::extsort::workspace::Workspace;
 use std::io;
-use std::path::PathBuf;
 use std::sync::Arc;
 
 const LEAST: usize = 1 << 12;
@@ -20,7 +19,6 @@ const LEAST: usize = 1 << 12;
 #[derive(Debug)]
 pub(crate) struct Sorter<T: Item> {
     executor: Arc<Executor>,
-    directory: PathBuf,
     buffer: Vec<T>,
     limit: usize,
     transfer: u64,
@@ -35,15 +33,11 @@ impl<T: Item> Sorter<T> {
         let transfer = transfer(memory);
         // The buffer, and as much for the items that are sorted from it.
         let limit = length((memory - transfer) / bytes_of::<T>(2).max(1)).max(1);
-        let (executor, directory) = (Arc::clone(&workspace.executor), workspace.directory.clone());
-        let spills = Spills::new(workspace, transfer);
-        Self { executor, directory, buffer: Vec::new(), limit, transfer, spills, peak: Peak::default() }
+        let (executor, spills) = (Arc::clone(&workspace.executor), Spills::new(workspace, transfer));
+        Self { executor, buffer: Vec::new(), limit, transfer, spills, peak: Peak::default() }
     }
 
-    /// Takes an item.
-    ///
-    /// # Errors
-    /// If a run could not be written; all further calls fail as well.
+    /// Takes an item. If a run could not be written, all further calls fail as well.
     #[inline]
     pub(crate) fn push(&mut self, item: T) -> Result<()> {
         if self.buffer.len() == self.buffer.capacity() {
@@ -54,9 +48,6 @@ impl<T: Item> Sorter<T> {
     }
 
     /// Takes many items.
-    ///
-    /// # Errors
-    /// As [`Sorter::push`].
     pub(crate) fn extend(&mut self, mut items: &[T]) -> Result<()> {
         while !items.is_empty() {
             if self.buffer.len() == self.buffer.capacity() {
@@ -79,7 +70,7 @@ impl<T: Item> Sorter<T> {
         let larger = (2 * capacity).max(LEAST).min(self.limit);
         self.buffer.try_reserve_exact(larger - self.buffer.len()).map_err(|_| {
             let error = io::ErrorKind::OutOfMemory.into();
-            Error::io("cannot get memory to sort, before writing to", &self.directory, error)
+            Error::io("cannot get memory to sort, before writing to", &self.spills.directory, error)
                 .with_remedy("give it less memory")
         })?;
         self.note(0);
@@ -87,9 +78,6 @@ impl<T: Item> Sorter<T> {
     }
 
     /// The items pushed, in order.
-    ///
-    /// # Errors
-    /// If a run could not be written.
     pub(crate) fn finish(mut self) -> Result<Sorted<T>> {
         if self.spills.is_empty() {
             return Ok(Sorted::Memory(self.sort()?));

@@ -38,10 +38,7 @@ impl<F: Fingerprint> TextSorter<F> {
         Self { executor, memory, transfer, slots: Vec::new(), texts, spills, peak }
     }
 
-    /// Takes a record.
-    ///
-    /// # Errors
-    /// If the text has 4 GiB, or if a run could not be written; after that all further calls fail as well.
+    /// Takes a record. Fails if the text has 4 GiB. If a run could not be written, all further calls fail as well.
     pub(crate) fn push(&mut self, fingerprint: F, text: &[u8]) -> Result<()> {
         let bytes = text.len() + LENGTH_BYTES;
         if u32::try_from(bytes).is_err() {
@@ -90,9 +87,6 @@ impl<F: Fingerprint> TextSorter<F> {
     }
 
     /// The records pushed, in order.
-    ///
-    /// # Errors
-    /// If a run could not be written.
     pub(crate) fn finish(mut self) -> Result<SortedTexts<F>> {
         if self.spills.is_empty() {
             let slots = self.sort()?;

@@ -181,9 +181,6 @@ impl<'a> From<&'a Id> for IdRef<'a> {
 }
 
 /// Checks that a text may be an id.
-///
-/// # Errors
-/// `InvalidInput` with the reason.
 pub(crate) fn check_text(text: &str) -> Result<()> {
     let refused = |message: String| Err(Error::invalid(message));
     match text.len() {

@@ -17,7 +17,6 @@ const MAX_LENGTH: u64 = 64 * 1024;
 /// Sections of pages may begin at a multiple of this.
 pub(crate) const ALIGNMENT: u64 = 4096;
 
-/// A range of bytes of the file.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Span {
     pub(crate) offset: u64,
@@ -200,7 +199,6 @@ impl Footer {
         Ok(())
     }
 
-    /// The form of a table's keys; `leading` is the number of leading bits in the table's layout.
     pub(crate) fn form(&self, table: usize, leading: u32) -> TableForm {
         TableForm::new(self.parameters.width(), table, leading, self.fingerprints)
     }

@@ -87,7 +87,6 @@ impl IndexCodec {
     }
 }
 
-/// Rows of this many bytes in a page.
 pub(crate) fn rows_per_page(bytes: usize) -> usize {
     (page::MIN_SIZE - super::CHECKSUM) / bytes.max(1)
 }

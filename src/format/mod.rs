@@ -21,7 +21,6 @@ mod columns;
 mod conventions;
 pub(crate) mod fields;
 pub(crate) mod footer;
-mod hashers;
 pub(crate) mod header;
 pub(crate) mod id_index;
 pub(crate) mod id_page;

@@ -43,7 +43,6 @@ pub(crate) struct PageLayout {
 }
 
 impl PageLayout {
-    /// The layout for a legal block size.
     pub(crate) fn new(block_size: u32) -> Self {
         let size = MIN_SIZE.max(block_size as usize);
         Self { size, blocks: size / (block_size as usize).max(1) }
@@ -63,7 +62,6 @@ impl PageLayout {
         block >> self.blocks.trailing_zeros()
     }
 
-    /// Whether a block is the first one of its page.
     #[inline]
     pub(crate) fn begins_page(self, block: usize) -> bool {
         block & (self.blocks - 1) == 0
@@ -89,7 +87,6 @@ pub(crate) fn checksum(stream: Stream, number: u64, payload: &[u8]) -> u32 {
     hasher.finalize()
 }
 
-/// Appends the checksum of unit `number` of a stream.
 pub(crate) fn seal(unit: &mut Vec<u8>, stream: Stream, number: u64) {
     let checksum = checksum(stream, number, unit);
     unit.extend_from_slice(&checksum.to_le_bytes());

@@ -14,10 +14,8 @@ const MAX_TEXTS: usize = MAX_TEXT + 1;
 /// Most records in a frame: ids are not empty.
 const MAX_RECORDS: usize = MAX_TEXTS / 2;
 const HEADER: usize = 2;
-/// Most bytes of a payload.
 pub(crate) const MAX_PAYLOAD: usize = HEADER + MAX_RECORDS.div_ceil(8) + MAX_TEXTS;
 
-/// Closes a text.
 const END: u8 = b'\n';
 
 /// The records of a frame. Its memory is reused.

@@ -83,7 +83,6 @@ impl Distributions {
     }
 }
 
-/// Bit length of the difference of two numbers.
 fn gap_bits(less: U256, greater: U256) -> u32 {
     let mut borrow = false;
     let mut difference = [0; U256::WORDS];

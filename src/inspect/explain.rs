@@ -16,7 +16,7 @@ use crate::inspect::logs::{is_log, logs};
 use crate::options::Options;
 use crate::segment::{SegmentFile, read_footer, segment_name};
 use crate::version::manifest;
-use crate::wal::{LogReader, Tail};
+use crate::wal::LogReader;
 use std::path::Path;
 
 type Visit<'a> = dyn FnMut(Field) -> Result<()> + 'a;
@@ -147,7 +147,6 @@ fn close_page(fields: &mut Fields<'_>, stream: Stream, page: u64) -> Result<()> 
     fields.checksum_of(expected)
 }
 
-/// The pages of ids or counts, and their index.
 fn explain_id_pages(file: &SegmentFile, footer: &Footer, visit: &mut Visit<'_>) -> Result<()> {
     let mut buffer = Vec::new();
     let pages = footer.ids.length.div_ceil(id_page::SIZE as u64);
@@ -186,7 +185,6 @@ fn explain_texts(file: &SegmentFile, footer: &Footer, visit: &mut Visit<'_>) -> 
     Ok(())
 }
 
-/// One field of bytes, and its checksum.
 fn sealed(
     file: &SegmentFile,
     span: Span,
@@ -240,10 +238,7 @@ fn explain_log(path: &Path, options: &Options, visit: &mut Visit<'_>) -> Result<
         }
     }
     let (end, length) = (reader.position(), reader.length());
-    let torn = match reader.tail()? {
-        Tail::Clean => 0,
-        Tail::Torn(bytes) => bytes,
-    };
+    let torn = reader.torn_bytes()?;
     for (name, from, to) in [("torn", end, end + torn), ("room", end + torn, length)] {
         let mut at = from;
         while at < to {

@@ -5,7 +5,8 @@ use crate::fingerprint::{Fingerprint, Record, from_words};
 use crate::format::Parameters;
 use crate::options::Options;
 use crate::version::{check_width, manifest};
-use crate::wal::{self, LogReader, Tail};
+pub use crate::wal::is_log;
+use crate::wal::{self, LogReader};
 use std::path::{Path, PathBuf};
 
 /// A log that is open for reading.
@@ -104,10 +105,7 @@ impl LogView {
     /// # Errors
     /// `Damaged` if they were durable; `Io`.
     pub fn torn_bytes(&mut self) -> Result<u64> {
-        Ok(match self.reader.tail()? {
-            Tail::Clean => 0,
-            Tail::Torn(bytes) => bytes,
-        })
+        self.reader.torn_bytes()
     }
 
     /// The end of the last returned frame.
@@ -115,12 +113,6 @@ impl LogView {
     pub fn position(&self) -> u64 {
         self.reader.position()
     }
-}
-
-/// Whether a path names a log.
-#[must_use]
-pub fn is_log(path: &Path) -> bool {
-    wal::is_log(path)
 }
 
 #[cfg(test)]

@@ -13,7 +13,6 @@ use std::ops::Range;
 #[derive(Clone, Debug)]
 pub(super) struct Path<F> {
     groups: Vec<(Groups<F>, usize)>,
-    /// Number of divisions so far.
     depth: usize,
 }
 
@@ -51,7 +50,6 @@ pub(crate) struct Counts {
 }
 
 impl Counts {
-    /// Counts the fingerprints of a path.
     pub(super) fn new<F: Fingerprint>(
         source: &FingerprintSource<'_, F>,
         path: &Path<F>,
@@ -71,7 +69,6 @@ impl Counts {
         Ok(Self { parts })
     }
 
-    /// Fingerprints of a group.
     pub(super) fn of(&self, group: usize) -> usize {
         self.parts.iter().filter_map(|counts| counts.get(group)).sum()
     }
@@ -110,7 +107,6 @@ pub(super) fn load<'a, F: Fingerprint>(
     Ok(cut(memory, lengths()))
 }
 
-/// The bits that vary among the fingerprints of a path.
 pub(super) fn varying<F: Fingerprint>(sources: &[&FingerprintSource<'_, F>], path: &Path<F>) -> Result<F> {
     let mut all = Vec::new();
     for source in sources {

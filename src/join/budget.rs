@@ -45,7 +45,6 @@ impl<'a, F: Fingerprint> Join<'a, F> {
         if is_plain { 0 } else { self.memory / 4 }
     }
 
-    /// Maximum number of fingerprints in memory.
     pub(super) fn most_in_memory(&self) -> usize {
         let bytes = self.memory / 8 * 5 - self.kept();
         usize::try_from(bytes).unwrap_or(usize::MAX) / F::BYTES

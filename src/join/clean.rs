@@ -4,7 +4,7 @@ use crate::error::Result;
 use crate::extsort::Workspace;
 use crate::fingerprint::{Fingerprint, Record};
 use crate::join::job::JobContext;
-use crate::segment::{Building, Segment, SegmentFile, chunks, write_segment};
+use crate::segment::{Building, Making, Segment, SegmentFile, chunks, write_segment};
 use crate::version::{NewestEntries, ReadView, Snapshot, StoreContext};
 use std::sync::{Arc, OnceLock};
 
@@ -23,9 +23,6 @@ impl CleanSegments {
     }
 
     /// The segments, made by the first call.
-    ///
-    /// # Errors
-    /// `Damaged` or `Io` from reading; `Io` from temporary files.
     pub(crate) fn segments<F: Fingerprint>(&self, job: &JobContext) -> Result<&[Arc<Segment>]> {
         if self.segments.get().is_none() {
             // Not under a lock of the cell: all threads of the current pool might wait for it.
@@ -37,7 +34,6 @@ impl CleanSegments {
         Ok(self.ready())
     }
 
-    /// The segments, once they were made.
     pub(crate) fn ready(&self) -> &[Arc<Segment>] {
         self.segments.get().map_or(&[], Vec::as_slice)
     }
@@ -63,7 +59,8 @@ fn segments<F: Fingerprint>(
         Box::new(merge.live())
     };
     let parameters = context.parameters.clone().with_id_index(false);
-    let building = Building::new(&workspace.env, &workspace.directory, None, &parameters, workspace);
+    let (env, directory, making) = (&workspace.env, &*workspace.directory, Making::new(workspace));
+    let building = Building { env, directory, number: None, parameters: &parameters, making };
     let built = write_segment::<F>(building, chunks(records, workspace.memory_of_chunks()))?;
     if let Some((path, file)) = built.and_then(|built| Some((built.path, built.unnamed?))) {
         segments.push(Arc::new(Segment::of_file(SegmentFile::new(&path, file))?));

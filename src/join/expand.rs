@@ -14,7 +14,6 @@ use std::sync::Arc;
 const IDS: usize = 64;
 /// Bytes from which on a text id is long.
 const LONG: usize = 256;
-/// Long ids that are paired at once.
 const LONG_IDS: usize = 8;
 
 /// Makes pairs of records of pairs of fingerprints.
@@ -49,7 +48,6 @@ where
         Self { left, right, gathered: T::default(), is_empty: true, add, results, in_order, progress }
     }
 
-    /// All pairs of records of two fingerprints.
     fn expand(&mut self, pair: Pair<F>, output: &Output<Ticket>) -> Step {
         let within = self.right.is_none();
         let other = self.right.as_mut().unwrap_or(&mut self.left);
@@ -101,7 +99,6 @@ where
         Ok(())
     }
 
-    /// Each of the ids `a` with each of `b`.
     fn product(&mut self, pair: Pair<F>, a: &[Id], b: &[Id], output: &Output<Ticket>) -> Step {
         let at_once_b = at_once(b);
         let at_once_a = if self.in_order && b.len() > at_once_b { 1 } else { at_once(a) };

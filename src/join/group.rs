@@ -34,7 +34,6 @@ pub(super) struct Joiner<F> {
     /// Whether both fingerprints of a pair are of the same side.
     within: bool,
     found: Vec<(F, F)>,
-    /// The ends of the groups of each side.
     ends: [Vec<u32>; 2],
 }
 
@@ -85,7 +84,6 @@ impl<F: Fingerprint> Joiner<F> {
         node.children(varying, levels).iter().try_for_each(|child| self.divide(child, &mut sides, take))
     }
 
-    /// Makes the groups of a node and joins each.
     fn divide(&mut self, node: &Node<F>, sides: &mut Sides<'_, F>, take: Take<'_, F>) -> Step {
         let groups = Groups::new(node.equal, sides.len().ilog2());
         // Most groups are tiny, and a branch at the end of each would be mispredicted. So neighbours are compared even
@@ -120,7 +118,6 @@ impl<F: Fingerprint> Joiner<F> {
         Ok(())
     }
 
-    /// The pairs of neighbours in the left buffer.
     fn neighbours(&mut self, node: &Node<F>, sides: &Sides<'_, F>, range: Range<usize>, take: Take<'_, F>) -> Step {
         let all = sides.left.buffer.get(range).unwrap_or_default();
         for from in (0..all.len()).step_by(CHUNK) {

@@ -10,7 +10,6 @@ use crate::fingerprint::Fingerprint;
 /// algorithm for the closest-pair problem", 1997) takes the upper bits of the sum of products.
 const FACTORS: [u64; 4] = [0x9e37_79b9_7f4a_7c15, 0xbf58_476d_1ce4_e5b9, 0x94d0_49bb_1331_11eb, 0xd6e8_feb8_6659_fd93];
 
-/// Maximum number of bits of a hash.
 const MOST_BITS: u32 = 32;
 
 /// Numbers groups by some bits.
@@ -41,7 +40,6 @@ impl<F: Fingerprint> Groups<F> {
         self.number + 1
     }
 
-    /// The number of the group of a fingerprint.
     #[inline]
     pub(crate) fn of(&self, fingerprint: F) -> usize {
         let product =

@@ -75,10 +75,8 @@ fn send<T>(sender: &SyncSender<Result<Vec<T>>>, chunk: Vec<T>) -> ControlFlow<()
 #[derive(Debug)]
 struct Background<T> {
     chunk: IntoIter<T>,
-    /// `None` at the end.
     chunks: Option<Receiver<Result<Vec<T>>>>,
     thread: Option<JoinHandle<()>>,
-    /// Stops the thread.
     progress: Progress,
 }
 

@@ -19,7 +19,6 @@ const MEMORY: u64 = 1 << 30;
 pub(crate) struct JobContext {
     pub(crate) env: Arc<dyn Env>,
     pub(crate) executor: Arc<Executor>,
-    /// Bytes.
     pub(crate) memory: u64,
     temp_dir: PathBuf,
     pub(crate) progress: Progress,
@@ -33,13 +32,11 @@ impl JobContext {
         Self { env, executor, memory: MEMORY, temp_dir, progress: Progress::default() }
     }
 
-    /// The same with temporary files in this directory.
     pub(crate) fn in_directory(mut self, directory: &Path) -> Self {
         directory.clone_into(&mut self.temp_dir);
         self
     }
 
-    /// A workspace for sorting within so many bytes.
     pub(crate) fn workspace(&self, memory: u64) -> Workspace {
         let (env, executor) = (Arc::clone(&self.env), Arc::clone(&self.executor));
         Workspace { env, executor, directory: self.temp_dir.clone(), memory }
@@ -78,7 +75,6 @@ impl Progress {
         self.0.stopped.store(true, Relaxed);
     }
 
-    /// An error once the work was stopped.
     pub(crate) fn check(&self) -> Result<()> {
         if self.0.stopped.load(Relaxed) { Err(Error::stopped()) } else { Ok(()) }
     }

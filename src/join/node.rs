@@ -15,14 +15,12 @@ pub(super) struct Node<F> {
     pub(super) equal: F,
     /// The bits for the parts of the next level.
     pub(super) free: F,
-    /// Maximum number of errors of a pair in the free bits.
     pub(super) errors: u32,
     /// A pair differs in each of these masks.
     apart: Vec<F>,
 }
 
 impl<F: Fingerprint> Node<F> {
-    /// All pairs within distance `k`.
     pub(super) fn root(k: u32) -> Self {
         Self { equal: F::default(), free: mask::all(), errors: k, apart: Vec::new() }
     }

@@ -10,7 +10,6 @@ use std::ops::ControlFlow;
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::sync::{Mutex, PoisonError};
 
-/// Results of a task that may wait.
 const WAITING: usize = 2;
 /// Tasks that a thread may be ahead.
 const AHEAD: usize = 8;
@@ -32,12 +31,10 @@ impl From<Error> for Stop {
     }
 }
 
-/// The queue of a task's results.
 #[derive(Debug)]
 pub(crate) struct Output<T>(SyncSender<Result<T>>);
 
 impl<T> Output<T> {
-    /// Sends a result, once there is space for it.
     pub(crate) fn send(&self, result: T) -> Step {
         self.0.send(Ok(result)).map_err(|_| Stop::Enough)
     }

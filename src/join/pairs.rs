@@ -16,7 +16,6 @@ use std::marker::PhantomData;
 use std::ops::ControlFlow;
 use std::path::Path;
 
-/// Smallest memory in bytes.
 const LEAST_MEMORY: u64 = 1 << 20;
 /// Fingerprints of which a thread gathers those with several records.
 const SHARE: u64 = 1 << 16;
@@ -138,7 +137,6 @@ impl<F: Fingerprint> Pairs<F> {
         self.run(&taker, &mut sink)
     }
 
-    /// Makes the segments of both sides.
     fn prepare(&self) -> Result<()> {
         self.left.segments::<F>(&self.job)?;
         self.right.as_ref().map_or(Ok(()), |right| right.segments::<F>(&self.job).map(|_| ()))

@@ -33,9 +33,6 @@ const TASK: usize = 8192;
 impl<F: Fingerprint> Join<'_, F> {
     /// Hands all pairs to takers on the threads of a crew, and their results to `sink` on this thread, in order, until
     /// it breaks.
-    ///
-    /// # Errors
-    /// Those of reading the segments, of takers and of `sink`.
     pub(crate) fn run(&self, taker: MakeTaker<'_, F>, sink: &mut Sink<'_>) -> Result<ControlFlow<()>> {
         let pool = self.executor.crew()?;
         let sides = 1 + u64::from(self.right.is_some());
@@ -48,7 +45,6 @@ impl<F: Fingerprint> Join<'_, F> {
     }
 }
 
-/// The state of a join's passes.
 pub(super) struct Passes<'a, 's, 't, F> {
     pub(super) join: &'a Join<'a, F>,
     pub(super) pool: &'a ThreadPool,
@@ -56,7 +52,6 @@ pub(super) struct Passes<'a, 's, 't, F> {
     pub(super) right: Option<FingerprintSource<'a, F>>,
     /// The buckets of each side in memory.
     pub(super) memory: [Option<Array<F>>; 2],
-    /// Makes a taker for each thread and pass.
     pub(super) taker: MakeTaker<'t, F>,
     pub(super) sink: &'a mut Sink<'s>,
 }
@@ -65,7 +60,6 @@ pub(super) struct Passes<'a, 's, 't, F> {
 type Sizes = (u64, Option<u64>);
 
 impl<'a, 't, F: Fingerprint> Passes<'a, '_, 't, F> {
-    /// All pairs.
     pub(super) fn run(&mut self) -> Result<ControlFlow<()>> {
         let mut sample = self.left.sample()?;
         if let Some(right) = &self.right {
@@ -108,7 +102,6 @@ impl<'a, 't, F: Fingerprint> Passes<'a, '_, 't, F> {
         bits(BUCKET).min(MOST_BUCKET_BITS).max(bits(self.join.most_in_bucket() as u64 / 2).min(MOST_BITS))
     }
 
-    /// Joins the buckets of a node.
     fn divide(&mut self, node: &Node<F>, path: &Path<F>, groups: Groups<F>) -> Result<ControlFlow<()>> {
         let [left, right] = self.counts(path, groups)?;
         let two = self.right.is_some();
@@ -139,7 +132,6 @@ impl<'a, 't, F: Fingerprint> Passes<'a, '_, 't, F> {
         Ok(ControlFlow::Continue(()))
     }
 
-    /// The number of fingerprints of each side in each bucket.
     pub(super) fn counts(&self, path: &Path<F>, groups: Groups<F>) -> Result<[Counts; 2]> {
         let count = |source: &FingerprintSource<'_, F>| self.pool.install(|| Counts::new(source, path, groups));
         Ok([count(&self.left)?, self.right.as_ref().map_or_else(|| Ok(Counts::default()), count)?])
@@ -170,7 +162,6 @@ impl<'a, 't, F: Fingerprint> Passes<'a, '_, 't, F> {
         Ok(flow)
     }
 
-    /// Loads some buckets and joins them.
     fn load(
         &mut self,
         node: &Node<F>,

@@ -20,7 +20,6 @@ impl<F: Fingerprint> Side<'_, F> {
         Side { fingerprints, buffer: self.fingerprints.get_mut(range).unwrap_or_default() }
     }
 
-    /// Sets `starts` to the number of fingerprints of each group.
     fn count(&self, groups: Groups<F>, starts: &mut Vec<u32>) {
         starts.clear();
         starts.resize(groups.count(), 0);
@@ -51,7 +50,6 @@ fn following(end: &mut u32, count: &mut u32) -> Range<usize> {
     start as usize..*end as usize
 }
 
-/// Number of fingerprints of a group.
 pub(super) fn total(ranges: &[Range<usize>; 2]) -> usize {
     ranges.iter().map(Range::len).sum()
 }
@@ -64,7 +62,6 @@ pub(super) struct Sides<'a, F> {
 }
 
 impl<F: Fingerprint> Sides<'_, F> {
-    /// Number of fingerprints.
     pub(super) fn len(&self) -> usize {
         self.left.fingerprints.len() + self.right.as_ref().map_or(0, |right| right.fingerprints.len())
     }

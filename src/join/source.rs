@@ -28,7 +28,6 @@ pub(super) struct FingerprintSource<'a, F> {
     at_most: u64,
 }
 
-/// A part of the fingerprints of a source.
 #[derive(Debug)]
 enum LoadedPart<F> {
     Stored(Share),
@@ -83,7 +82,6 @@ impl<'a, F: Fingerprint> FingerprintSource<'a, F> {
         self.at_most
     }
 
-    /// A sample of all fingerprints.
     pub(super) fn sample(&self) -> Result<Vec<F>> {
         let mut sample = Vec::new();
         let (mut scratch, mut block) = (Scratch::default(), Vec::new());
@@ -171,7 +169,6 @@ pub(crate) fn visit_wanted<F: Fingerprint>(
     Ok(())
 }
 
-/// Visits fingerprints, some at a time.
 pub(crate) type Visit<'a, F> = &'a mut dyn FnMut(&[F]);
 
 /// Calls `visit` with all fingerprints of a share, ascending, each once.
@@ -209,7 +206,6 @@ struct Cursor<'a, F> {
     table: &'a Table,
     share: Share,
     scratch: Scratch,
-    /// The next block.
     block: usize,
     /// The fingerprints of the block before it.
     fingerprints: Vec<F>,

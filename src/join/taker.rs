@@ -15,11 +15,9 @@ pub(crate) trait Taker<F> {
     /// Takes some pairs, perhaps to keep them for later.
     fn take(&mut self, pairs: &[(F, F)], output: &Output<Ticket>) -> Step;
 
-    /// Sends what it has kept.
     fn flush(&mut self, output: &Output<Ticket>) -> Step;
 }
 
-/// Makes a taker for a thread.
 pub(crate) type MakeTaker<'t, F> = &'t (dyn Fn() -> Box<dyn Taker<F> + 't> + Sync + 't);
 
 /// Takes results in order; breaks when it wants no more. Its errors end the join.

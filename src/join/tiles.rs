@@ -91,7 +91,6 @@ fn among<'a, F>(tiles: &'a [&mut [F]]) -> Vec<Two<'a, F>> {
     tiles.iter().enumerate().flat_map(with).collect()
 }
 
-/// Each tile on the left with each on the right.
 fn between<'a, F>(lefts: &'a [&mut [F]], rights: Vec<&'a mut [F]>) -> Vec<Two<'a, F>> {
     let rights: Vec<&'a [F]> = rights.into_iter().map(|right| &*right).collect();
     lefts.iter().flat_map(|left| rights.iter().map(|&right| (&**left, Some(right)))).collect()

@@ -1,7 +1,7 @@
 //! Bulk load: one new run and one new manifest.
 
 use crate::db::{
-    Estimate, Made, Making, Refused, RunParts, Slowed, StoreInner, Writing, check_id_assignment, merged_net, pointless,
+    Estimate, Made, Refused, RunParts, Slowed, StoreInner, Writer, check_id_assignment, merged_net, pointless,
 };
 use crate::error::{Error, Result};
 use crate::extsort::Workspace;
@@ -10,7 +10,7 @@ use crate::format::manifest::ManifestData;
 use crate::load::records::{RecordIds, SortedRecords};
 use crate::memtable::Memtable;
 use crate::options::{Filters, Maintenance};
-use crate::segment::{Expected, chunks};
+use crate::segment::{Expected, Making, chunks};
 use crate::version::{MembershipCursor, Run, run_segments};
 use std::sync::Arc;
 
@@ -73,7 +73,7 @@ impl StoreInner {
     ) -> Result<R> {
         self.flush_beside()?;
         let reserved = self.reserve(&records)?;
-        let loaded = load(records, reserved.first);
+        let loaded = load(records, reserved.before.1);
         if loaded.is_err() {
             self.give_back(&reserved);
         } else if self.context.options.filters == Filters::AtOpen {
@@ -142,9 +142,7 @@ impl StoreInner {
         });
         let tombstones = old.map_or(Ok(None), |old| self.make_gone(old, records, &runs, workspace))?;
         let making = Making { expected, ..Making::new(workspace) };
-        let records = self.maker().records(making, missing).inspect_err(|_| {
-            tombstones.iter().for_each(|(_, segment)| segment.mark_obsolete(&self.context.obsolete_files));
-        })?;
+        let records = self.maker().records(making, missing)?;
         Ok((self.maker().run::<F>(tombstones, records, making)?, last_of(&runs)))
     }
 
@@ -171,10 +169,7 @@ impl StoreInner {
     }
 
     /// Installs a run as the last one, although writes went on while it was made, and merges it with others if wanted.
-    /// Returns whether it merged.
-    ///
-    /// # Errors
-    /// Those of merging and of writing the manifest; the store is as before then.
+    /// Returns whether it merged. After an error the store is as before.
     pub(crate) fn add_run(&self, made: MadeRun, merging: Merging, workspace: &Workspace) -> Result<bool> {
         let added = self.context.options.executor.run_exclusive(|| match merging {
             _ if made.parts.is_empty() && merging == Merging::All => self.compact_all(),
@@ -192,7 +187,6 @@ impl StoreInner {
 
     /// Installs a run merged with all others in one step; in two if runs have changed meanwhile.
     fn enter_merged(&self, made: MadeRun, workspace: &Workspace) -> Result<bool> {
-        let mark_obsolete = |parts: &RunParts| parts.mark_obsolete(&self.context.obsolete_files);
         // Release the compaction lock before taking the writer lock: a writer may want the former.
         let compacting = self.lock_merging();
         let older = self.versions().runs.clone();
@@ -202,12 +196,11 @@ impl StoreInner {
             drop(compacting);
             return self.enter(made).map(|()| false);
         }
-        let merged = self.check_room_to_merge(&runs);
-        let merged = merged.and_then(|()| self.merge_runs(self.maker(), &runs, true, workspace, None));
-        let merged = merged.inspect_err(|_| mark_obsolete(&made.parts))?;
+        self.check_room_to_merge(&runs)?;
+        let merged = self.merge_runs(self.maker(), &runs, true, workspace, None)?;
         drop(compacting);
-        let mut writing = self.writer().inspect_err(|_| [&made.parts, &merged].into_iter().for_each(mark_obsolete))?;
-        self.seal(&mut writing).inspect_err(|_| [&made.parts, &merged].into_iter().for_each(mark_obsolete))?;
+        let mut writing = self.writer()?;
+        self.seal(&mut writing)?;
         let is_as_before = {
             let versions = self.versions();
             let same =
@@ -215,38 +208,35 @@ impl StoreInner {
             same && versions.sealed.is_empty()
         };
         if !is_as_before {
-            drop(writing);
-            mark_obsolete(&merged);
+            drop((writing, merged));
             self.enter(made)?;
             return self.compact_all().map(|_| true);
         }
-        // No manifest names the segments of the load alone.
-        mark_obsolete(&made.parts);
         let bytes = (made.parts.bytes(), merged.bytes());
         let first = runs.first().map_or(1, |run| run.entry.first);
-        let sequence = writing.get().next_sequence;
+        let sequence = writing.next_sequence;
         let net = merged_net(&runs, true, &merged);
-        let new: Vec<_> = merged.into_run(first, sequence, net).into_iter().collect();
-        self.place(&mut writing, &new, bytes, |_, all| *all = new.clone())?;
+        let new = merged.into_run(first, sequence, net);
+        self.place(&mut writing, bytes, |_, all| *all = new.into_iter().collect())?;
         Ok(true)
     }
 
     fn enter(&self, made: MadeRun) -> Result<()> {
-        let mark_obsolete = |parts: &RunParts| parts.mark_obsolete(&self.context.obsolete_files);
-        let slowed = self.flush_most().inspect_err(|_| mark_obsolete(&made.parts))?;
-        let mut writing = self.writer().inspect_err(|_| mark_obsolete(&made.parts))?;
+        let slowed = self.flush_most()?;
+        let mut writing = self.writer()?;
         // Older records may not be flushed after it.
-        let sealed = self.seal(&mut writing).and_then(|()| self.flush_sealed(usize::MAX));
-        sealed.and_then(|()| self.check_numbers(writing.get())).inspect_err(|_| mark_obsolete(&made.parts))?;
+        self.seal(&mut writing)?;
+        self.flush_sealed(usize::MAX)?;
+        self.check_numbers(&writing)?;
         let older = self.versions().runs.clone();
         let (bytes, count) = ((made.parts.bytes(), 0), made.parts.count());
         let quiet = made.is_apart || last_of(&older) == made.last;
-        let sequence = writing.get().next_sequence;
-        let new: Vec<_> = made.parts.into_run(sequence, sequence, count.filter(|_| quiet)).into_iter().collect();
-        self.place(&mut writing, &new, bytes, |_, all| all.extend(new.iter().cloned()))?;
+        let sequence = writing.next_sequence;
+        let new = made.parts.into_run(sequence, sequence, count.filter(|_| quiet));
+        self.place(&mut writing, bytes, |_, all| all.extend(new.clone()))?;
         drop((writing, slowed));
-        if let (false, Some(run), Some(count)) = (quiet, new.first(), count) {
-            self.count_beside(run, count, &older, made.last);
+        if let (false, Some(run), Some(count)) = (quiet, new, count) {
+            self.count_beside(&run, count, &older, made.last);
         }
         Ok(())
     }
@@ -264,7 +254,7 @@ impl StoreInner {
         flush_much()?;
         let slowed = self.pressure.slow();
         flush_much()?;
-        let written = self.writer()?.get().promise();
+        let written = self.writer()?.promise();
         self.prepare_next(written.as_ref())?;
         Ok(slowed)
     }
@@ -283,25 +273,19 @@ impl StoreInner {
         let net = count - count.signum() * i64::try_from(pointless).unwrap_or(0);
         let counted = Arc::new(run.with_net(net));
         let same = |other: &&mut Arc<Run>| Arc::ptr_eq(other, run);
-        let _ = self.install(
-            &[],
-            |_, all| all.iter_mut().filter(same).for_each(|other| *other = Arc::clone(&counted)),
-            |_| (),
-        );
+        let _ =
+            self.install(|_, all| all.iter_mut().filter(same).for_each(|other| *other = Arc::clone(&counted)), |_| ());
     }
 
     /// Installs a manifest with a new run, whose last sequence number is the next one.
     pub(crate) fn place(
         &self,
-        writing: &mut Writing<'_>,
-        new: &[Arc<Run>],
+        writer: &mut Writer,
         (bytes, merged_bytes): (u64, u64),
         change: impl FnOnce(&mut ManifestData, &mut Vec<Arc<Run>>),
     ) -> Result<()> {
-        let writer = writing.get();
         let sequence = writer.next_sequence;
         self.install(
-            new,
             |manifest, all| {
                 manifest.flushed = sequence;
                 manifest.first_log = writer.next_log;
@@ -352,8 +336,6 @@ fn without<F: Fingerprint>(
 
 /// Numbers reserved for records without ids.
 pub(crate) struct Reserved {
-    /// The first one.
-    first: u64,
     /// The id assignment and the next number, before and after.
     before: (IdAssignment, u64),
     now: (IdAssignment, u64),
@@ -362,13 +344,12 @@ pub(crate) struct Reserved {
 impl StoreInner {
     /// Checks the id assignment, or sets it if it is not set yet; reserves numbers for records without ids.
     fn reserve<F: Fingerprint>(&self, records: &SortedRecords<F>) -> Result<Reserved> {
-        let mut writing = self.writer()?;
-        let writer = writing.get();
+        let mut writer = self.writer()?;
         let before = (writer.id_assignment, writer.next_id);
-        let wanted = wanted_id_assignment(&self.context.parameters.ids(), records.ids());
-        let wanted = wanted.map_err(|(has, remedy)| self.refused(has, remedy))?;
+        let refused = |refused: Refused| self.refused(refused);
+        let wanted = wanted_id_assignment(&self.context.parameters.ids(), records.ids()).map_err(refused)?;
         if let Some(wanted) = wanted {
-            check_id_assignment(writer.id_assignment, wanted).map_err(|(has, remedy)| self.refused(has, remedy))?;
+            check_id_assignment(writer.id_assignment, wanted).map_err(refused)?;
             writer.is_assignment_kept &= writer.id_assignment == wanted;
             writer.id_assignment = wanted;
             if wanted == IdAssignment::Auto {
@@ -377,25 +358,20 @@ impl StoreInner {
                     next.ok_or_else(|| Error::invalid("the store has no numbers left").at_path(&self.context.path))?;
             }
         }
-        Ok(Reserved { first: before.1, before, now: (writer.id_assignment, writer.next_id) })
+        Ok(Reserved { before, now: (writer.id_assignment, writer.next_id) })
     }
 
     /// Undoes a reservation unless a later one depends on it.
     fn give_back(&self, reserved: &Reserved) {
-        if let Ok(mut writing) = self.writer() {
-            let writer = writing.get();
-            if (writer.id_assignment, writer.next_id) == reserved.now {
-                let (id_assignment, next_id) = reserved.before;
-                writer.next_id = next_id;
-                if !writer.is_assignment_kept {
-                    (writer.id_assignment, writer.is_assignment_kept) = (id_assignment, true);
-                }
+        if let Ok(mut writer) = self.writer()
+            && (writer.id_assignment, writer.next_id) == reserved.now
+        {
+            let (id_assignment, next_id) = reserved.before;
+            writer.next_id = next_id;
+            if !writer.is_assignment_kept {
+                (writer.id_assignment, writer.is_assignment_kept) = (id_assignment, true);
             }
         }
-    }
-
-    fn refused(&self, has: &str, remedy: &'static str) -> Error {
-        Error::invalid(format!("the store {has}")).at_path(&self.context.path).with_remedy(remedy)
     }
 }
 

@@ -7,7 +7,7 @@ use crate::error::{Error, Result};
 use crate::extsort::Workspace;
 use crate::fingerprint::{Fingerprint, Id, IdKind, by_width};
 use crate::load::by_id_scan::{Unknown, find, push};
-use crate::load::records::{RecordIds, RecordSorter, SortedRecords};
+use crate::load::records::{RecordSorter, SortedRecords};
 use crate::load::remove::RemoveReport;
 use crate::load::sorted_ids::SortedIds;
 use crate::query::ViewSearcher;
@@ -44,15 +44,14 @@ pub struct RemoveIdsReport {
 impl StoreInner {
     pub(crate) fn bulk_remove_ids(&self, ids: &SortedIds) -> Result<RemoveIdsReport> {
         self.writer().map(drop)?;
-        let fits = match (self.context.parameters.ids(), ids.kind()) {
-            (IdKind::None, _) => return Err(self.without_ids()),
-            (_, RecordIds::NoRecords) => true,
-            (IdKind::Number, kind) => kind == RecordIds::Numbers,
-            (IdKind::Text, kind) => kind == RecordIds::Texts,
-        };
-        if !fits {
-            let error = Error::invalid("the store has ids of another kind than the input").at_path(&self.context.path);
-            return Err(error.with_remedy("give them as `fpdump scan` prints them"));
+        match self.context.parameters.ids() {
+            IdKind::None => return Err(self.without_ids()),
+            kind if ids.kind().fit(kind) => {}
+            _ => {
+                let (has, remedy) =
+                    ("has ids of another kind than the input", "give them as `fpdump scan` prints them");
+                return Err(self.refused((has, remedy)));
+            }
         }
         let (removal, unknown) = by_width!(self.context.parameters.width(), F => {
             let (records, unknown) = self.records_of_ids::<F>(ids, &self.foreground_workspace())?;
@@ -64,11 +63,9 @@ impl StoreInner {
     }
 
     pub(crate) fn without_ids(&self) -> Error {
-        let error = Error::invalid("the store has no ids").at_path(&self.context.path);
-        error.with_remedy("name its records by their fingerprints")
+        self.refused(("has no ids", "name its records by their fingerprints"))
     }
 
-    /// The records of ids, and the ids that have none.
     pub(crate) fn records_of_ids<F: Fingerprint>(
         &self,
         ids: &SortedIds,

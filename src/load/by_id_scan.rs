@@ -135,7 +135,6 @@ struct Bitmap {
 }
 
 impl Bitmap {
-    /// The hashes of ids, in at most `bytes` bytes.
     fn new(ids: &SortedIds, bytes: u64) -> Result<Self> {
         let most = bit_length(bytes.saturating_mul(8)).saturating_sub(1);
         let bits = bit_length(ids.given().saturating_mul(BITS_PER_ID)).min(most).max(6);

@@ -87,7 +87,7 @@ fn fill<F: Fingerprint>(
     };
     // Without records no run was installed.
     if !inner.versions().is_placed {
-        inner.install(&[], |_, _| (), |_| ())?;
+        inner.install(|_, _| (), |_| ())?;
     }
     // The store exists; the next writer removes a mark that stays.
     let _ = env.remove(&path.join(CREATING));

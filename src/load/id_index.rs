@@ -58,15 +58,15 @@ impl StoreInner {
                 let maker = Maker { parameters: &parameters, ..self.maker() };
                 let made = self.merge_runs(maker, &runs, true, &self.foreground_workspace(), None)?;
                 drop(compacting);
-                let mut writing = self.writer().inspect_err(|_| made.mark_obsolete(&context.obsolete_files))?;
+                let mut writing = self.writer()?;
                 // The active log has the old parameters, too.
-                self.seal(&mut writing).inspect_err(|_| made.mark_obsolete(&context.obsolete_files))?;
+                self.seal(&mut writing)?;
                 let (bytes, net) = ((0, made.bytes()), merged_net(&runs, true, &made));
                 let first = runs.first().map_or(1, |run| run.entry.first);
-                let run: Vec<_> = made.into_run(first, writing.get().next_sequence, net).into_iter().collect();
-                self.place(&mut writing, &run, bytes, |manifest, all| {
+                let run = made.into_run(first, writing.next_sequence, net);
+                self.place(&mut writing, bytes, |manifest, all| {
                     manifest.parameters = parameters.clone();
-                    *all = run.clone();
+                    *all = run.into_iter().collect();
                 })?;
                 Ok(true)
             })

@@ -2,7 +2,7 @@
 
 use crate::error::{Error, Result};
 use crate::extsort::{Item, NumberedRecord, Sample, Sorted, SortedTexts, Sorter, TextSorter, Workspace, drop_equal};
-use crate::fingerprint::{Fingerprint, IdRef, Record, check_text};
+use crate::fingerprint::{Fingerprint, IdKind, IdRef, Record, check_text};
 use crate::options::Options;
 use crate::plan::Skew;
 use crate::segment::RecordChunk;
@@ -23,14 +23,22 @@ pub enum Records<F = u64> {
 /// The kind of the ids of some records.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum RecordIds {
-    /// There are no records.
     NoRecords,
-    /// No record has one.
     Without,
-    /// Numbers.
     Numbers,
-    /// Texts.
     Texts,
+}
+
+impl RecordIds {
+    /// Whether a store with ids of this kind may have the records.
+    pub(crate) fn fit(self, kind: IdKind) -> bool {
+        let own = match kind {
+            IdKind::Number => Self::Numbers,
+            IdKind::Text => Self::Texts,
+            IdKind::None => Self::Without,
+        };
+        self == own || self == Self::NoRecords
+    }
 }
 
 /// Takes records one by one and sorts them within the memory that the options allow; the others go to unnamed temporary
@@ -232,7 +240,6 @@ impl<F: Fingerprint> SortedRecords<F> {
         self.given == 0
     }
 
-    /// What the records' ids are.
     pub(crate) fn ids(&self) -> RecordIds {
         match self.source {
             RecordSource::Nothing => RecordIds::NoRecords,

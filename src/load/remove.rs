@@ -1,11 +1,11 @@
 //! Removing many records at once.
 
-use crate::db::{Making, StoreInner, records_of_runs};
-use crate::error::{Error, Result};
+use crate::db::{StoreInner, records_of_runs};
+use crate::error::Result;
 use crate::fingerprint::{Fingerprint, IdKind};
 use crate::load::bulk_load::{MadeRun, Merging, last_of};
-use crate::load::records::{RecordIds, SortedRecords};
-use crate::segment::Expected;
+use crate::load::records::SortedRecords;
+use crate::segment::{Expected, Making};
 use crate::version::{MembershipCursor, run_segments};
 
 /// The result of a removal.
@@ -46,21 +46,12 @@ impl StoreInner {
 
     fn check_ids<F: Fingerprint>(&self, records: &SortedRecords<F>) -> Result<()> {
         let kind = self.context.parameters.ids();
-        let fits = match (kind, records.ids()) {
-            (_, RecordIds::NoRecords) => true,
-            (IdKind::Number, ids) => ids == RecordIds::Numbers,
-            (IdKind::Text, ids) => ids == RecordIds::Texts,
-            (IdKind::None, ids) => ids == RecordIds::Without,
-        };
-        if fits {
-            return Ok(());
-        }
-        let (has, remedy) = match kind {
+        Err(self.refused(match kind {
+            _ if records.ids().fit(kind) => return Ok(()),
             IdKind::None => {
                 ("has no ids, the input has", "name the fingerprints alone, each as often as it is to be removed")
             }
             _ => ("has ids of another kind than the input", "name records as `fpdump scan` prints them"),
-        };
-        Err(Error::invalid(format!("the store {has}")).at_path(&self.context.path).with_remedy(remedy))
+        }))
     }
 }

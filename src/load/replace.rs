@@ -50,7 +50,7 @@ impl StoreInner {
         if self.context.parameters.ids() == IdKind::None {
             return Err(self.without_ids());
         }
-        if self.writer()?.get().id_assignment == IdAssignment::Auto && !records.is_empty() {
+        if self.writer()?.id_assignment == IdAssignment::Auto && !records.is_empty() {
             let error = Error::invalid("the store numbers its records itself, so no id stands for a document");
             return Err(error.at_path(&self.context.path).with_remedy("make a store of records with ids of their own"));
         }

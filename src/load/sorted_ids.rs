@@ -76,9 +76,6 @@ impl SortedIds {
     }
 
     /// Number of distinct ids.
-    ///
-    /// # Errors
-    /// `Io` from temporary files.
     pub(crate) fn count(&self) -> Result<u64> {
         self.ids().try_fold(0, |count, id| id.map(|_| count + 1))
     }

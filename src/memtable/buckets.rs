@@ -62,7 +62,6 @@ impl Buckets {
         prefetch(self.marks.as_slice(), place / 64);
     }
 
-    /// Whether a number was entered at a place.
     #[inline]
     pub(super) fn is_marked(&self, place: usize) -> bool {
         // A reader that sees a record has acquired all stores before its publication.
@@ -84,7 +83,6 @@ impl Buckets {
         self.heads.as_slice().get(place / MARKS).and_then(|head| head.load(Ordering::Acquire).checked_sub(1))
     }
 
-    /// The next older number of the chain.
     #[inline]
     pub(super) fn older(&self, number: u32) -> Option<u32> {
         count_step();

@@ -62,7 +62,6 @@ impl Memtable {
         })
     }
 
-    /// The newest visible entry of a record.
     fn last_of(&self, entry: u32, id: &Id, visible: u32) -> Option<u32> {
         let is_it = |record: &u32| *record < visible && self.ids.is(*record, id);
         let mut chain = self.records_of(entry).peekable();
@@ -151,7 +150,6 @@ impl Memtable {
         index_long(by_record, self.records_of(entry), record, key);
     }
 
-    /// Enters a record in the lists of its id.
     pub(super) fn index_id(&self, id: &Id, record: u32, link: Link) {
         let Some((by_id, key)) = self.by_id.as_ref().zip(ids::slot_key(id)) else { return };
         let newest = by_id.all.newest(by_id.all.place(key));

@@ -23,7 +23,6 @@ impl IdColumn {
         Some(Self { kind, words: arena.array(count)?, texts: RwLock::default() })
     }
 
-    /// Bytes of all texts.
     pub(super) fn text_bytes(&self) -> usize {
         if self.kind == IdKind::Text { self.texts.read().len() } else { 0 }
     }

@@ -19,7 +19,6 @@ pub(crate) struct MemtableShape {
     pub(super) tables: Vec<MemtableTable>,
     /// For each distance the radius of each table.
     pub(super) radii: Vec<Vec<Option<u32>>>,
-    /// 64-bit words of a fingerprint.
     pub(super) words: usize,
     pub(super) ids: IdKind,
     pub(super) id_index: bool,

@@ -17,7 +17,6 @@ pub(crate) struct Memtable {
     pub(super) words: AtomicArray<AtomicU64>,
     /// For each fingerprint the newest record, counted from 1.
     pub(super) latest: AtomicArray<AtomicU32>,
-    /// For each record its id or count.
     pub(super) ids: IdColumn,
     /// For each record a [`Link`].
     links: AtomicArray<AtomicU64>,
@@ -29,7 +28,6 @@ pub(crate) struct Memtable {
     pub(super) by_id: Option<ByIds>,
     fingerprints: AtomicU32,
     pub(super) pushed: AtomicU32,
-    /// Number of published records.
     visible: AtomicU32,
     tombstones: AtomicU32,
 }
@@ -39,7 +37,6 @@ pub(crate) struct Memtable {
 pub(super) struct Link {
     /// The previous record of the same fingerprint, counted from 1, or 0.
     pub(super) before: u32,
-    /// The number of the fingerprint.
     pub(super) entry: u32,
     pub(super) is_tombstone: bool,
 }
@@ -105,7 +102,6 @@ impl Memtable {
             && (pushed == 0 || self.ids.text_bytes().saturating_add(text_bytes) <= self.shape.text_bytes)
     }
 
-    /// Number of records that readers see.
     #[inline]
     pub(crate) fn visible(&self) -> u32 {
         self.visible.load(Ordering::Acquire)
@@ -120,13 +116,11 @@ impl Memtable {
         self.tombstones.load(Ordering::Relaxed) > 0
     }
 
-    /// Number of distinct fingerprints.
     #[inline]
     pub(crate) fn fingerprints(&self) -> u32 {
         self.fingerprints.load(Ordering::Acquire)
     }
 
-    /// Bytes of memory that are in use, about.
     pub(crate) fn used_bytes(&self) -> u64 {
         u64::from(self.pushed.load(Ordering::Relaxed)) * self.shape.record_bytes as u64 + self.ids.text_bytes() as u64
     }
@@ -222,7 +216,6 @@ impl Memtable {
         record
     }
 
-    /// Whether a fingerprint has a visible record.
     #[inline]
     pub(super) fn is_visible(&self, entry: u32, visible: u32) -> bool {
         self.newest(entry, visible) > 0

@@ -1,29 +1,22 @@
 use super::*;
 use crate::fingerprint::{Entry, Fingerprint, Id, IdKind, Record, U256, to_words};
 use crate::format::Parameters;
-use crate::plan::Design;
+use crate::plan::{Design, Random};
 use crate::query_stats::QueryStats;
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-fn random(state: &mut u64) -> u64 {
-    *state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
-    let z = (*state ^ (*state >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    let z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-    z ^ (z >> 31)
-}
-
 /// Fingerprints in families: some near others, some equal.
 fn families<F: Fingerprint>(count: usize, seed: u64) -> Vec<F> {
-    let mut state = seed;
+    let mut random = Random(seed);
     let mut all: Vec<F> = Vec::new();
     while all.len() < count {
-        let fresh = F::from_words(|_| random(&mut state));
-        let mut one = all.get(random(&mut state) as usize % (2 * all.len() + 1)).copied().unwrap_or(fresh);
-        for _ in 0..random(&mut state) % 5 {
-            one = one.flipped(random(&mut state) as u32 % F::WIDTH);
+        let fresh = F::from_words(|_| random.next());
+        let mut one = all.get(random.next() as usize % (2 * all.len() + 1)).copied().unwrap_or(fresh);
+        for _ in 0..random.next() % 5 {
+            one = one.flipped(random.next() as u32 % F::WIDTH);
         }
         all.push(one);
     }
@@ -64,12 +57,12 @@ fn finds_all<F: Fingerprint>(parameters: &Parameters, count: usize) {
     let early = memtable.visible();
     assert_eq!(early as usize, half);
     memtable.publish();
-    let mut state = 99;
+    let mut random = Random(99);
     for k in [0, 1, parameters.max_distance(), parameters.max_distance() + 2, F::WIDTH] {
         for step in 0..40 {
             let mut query = all[step * 131 % count];
             for _ in 0..step % 4 {
-                query = query.flipped(random(&mut state) as u32 % F::WIDTH);
+                query = query.flipped(random.next() as u32 % F::WIDTH);
             }
             for (visible, among) in [(early, &all[..half]), (memtable.visible(), &all[..])] {
                 let mut expected: Vec<F> = among.iter().copied().filter(|one| one.distance(query) <= k).collect();
@@ -96,12 +89,12 @@ fn the_newest_visible_entry_counts_at_every_moment() {
     for ids in [IdKind::Number, IdKind::Text] {
         let parameters = Parameters::new(3).with_ids(ids).with_id_index(true);
         let memtable = memtable(&parameters, 4000);
-        let (mut state, mut model) = (5, BTreeMap::new());
+        let (mut random, mut model) = (Random(5), BTreeMap::new());
         let mut moments = Vec::new();
         for step in 0..4000 {
-            let (fingerprint, number) = (random(&mut state) % 50, random(&mut state) % 9);
+            let (fingerprint, number) = (random.next() % 50, random.next() % 9);
             let id = if ids == IdKind::Text { Id::Text(format!("id {number}").into()) } else { Id::Number(number) };
-            let removed = random(&mut state).is_multiple_of(3);
+            let removed = random.next().is_multiple_of(3);
             memtable.push(fingerprint, &id, removed).unwrap();
             model.insert(Record { fingerprint, id }, removed);
             if step % 500 == 3 {
@@ -155,7 +148,7 @@ fn most_steps(records: u64, write: impl Fn(u64) -> (u64, u64, bool)) -> u64 {
 #[test]
 fn look_ups_take_few_steps_with_records_of_any_kind() {
     const FEW: u64 = 150;
-    let spread = |number: u64| random(&mut number.clone());
+    let spread = |number: u64| Random(number).next();
     for records in [1000, 8000] {
         assert!(most_steps(records, |number| (number, number, false)) < FEW, "fingerprints of one prefix");
         assert!(most_steps(records, |number| (number << 40, number, false)) < FEW, "fingerprints of another prefix");

@@ -100,10 +100,8 @@ pub(crate) fn hash(first: u64) -> u64 {
     product as u64 ^ (product >> 64) as u64
 }
 
-/// The filters of a design's tables at a distance, without tables that are too small.
-///
-/// # Errors
-/// `InvalidInput` if the design does not fit the width.
+/// The filters of a design's tables at a distance, without tables that are too small. Fails if the design does not fit
+/// the width.
 pub(crate) fn filters_of(design: Design, width: u32, keys: u64, distance: u32) -> Result<Vec<FilterShape>> {
     let tables = design.tables(width)?.into_iter().zip(design.radii(distance)).enumerate();
     let filter = |(number, (table, radius)): (usize, (TableLayout, _))| {

@@ -32,6 +32,8 @@ mod timings;
 pub use cost::{Cost, Goal, Workload, best, predict, recommend};
 pub use design::Design;
 pub use skew::Skew;
+#[cfg(test)]
+pub(crate) use skew::{Random, mix};
 
 // The inner types of plans.
 #[cfg(feature = "unstable")]

@@ -17,7 +17,6 @@ pub(crate) struct Near<F: Fingerprint> {
 }
 
 impl ViewSearcher {
-    /// The records of the hits of a query, in order.
     pub(crate) fn matches<F: Fingerprint>(&mut self, query: F, hits: &[Hit<F>]) -> Result<Vec<Match<F>>> {
         let has_tombstones = !self.with_removed && self.state.has_tombstones();
         let mut matches = Vec::with_capacity(hits.len());
@@ -65,7 +64,6 @@ impl ViewSearcher {
         Ok(false)
     }
 
-    /// Calls `visit` with the ids of the records of a fingerprint in one place.
     fn ids_at<F: Fingerprint>(&mut self, fingerprint: F, place: HitPlace, visit: &mut dyn FnMut(Id)) -> Result<()> {
         match place {
             HitPlace::Segment(number, rank) => {
@@ -84,7 +82,6 @@ impl ViewSearcher {
         }
     }
 
-    /// The ids of a fingerprint in order, or their count.
     pub(crate) fn ids_of<F: Fingerprint>(&mut self, fingerprint: F) -> Result<Vec<Id>> {
         let sources = self.sources_of(fingerprint)?;
         self.all_ids(&sources)
@@ -97,9 +94,6 @@ impl ViewSearcher {
     }
 
     /// The records near a new one: those with its own id, and up to `most` others, those of the nearest fingerprints.
-    ///
-    /// # Errors
-    /// `InvalidInput` if `k` exceeds the width; `Damaged` or `Io` from reading.
     pub(crate) fn duplicates<F: Fingerprint>(
         &mut self,
         fingerprint: F,
@@ -127,9 +121,6 @@ impl ViewSearcher {
     }
 
     /// The fingerprints of an id, in order.
-    ///
-    /// # Errors
-    /// Those of [`ViewSearcher::each_fingerprint_of`].
     pub(crate) fn fingerprints_of<F: Fingerprint>(&mut self, id: &Id) -> Result<Vec<F>> {
         let mut found = Vec::new();
         self.each_fingerprint_of(id, &mut |fingerprint| {
@@ -142,10 +133,7 @@ impl ViewSearcher {
     }
 
     /// Calls `visit` with the fingerprints of an id, in any order, perhaps several times if several runs have one.
-    /// Keeps none of them: an id may have millions.
-    ///
-    /// # Errors
-    /// `Unsupported` if the store has no id index; `Damaged` or `Io` from reading; those of `visit`.
+    /// Keeps none of them: an id may have millions. Needs an id index.
     pub(crate) fn each_fingerprint_of<F: Fingerprint>(
         &mut self,
         id: &Id,

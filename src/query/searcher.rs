@@ -29,7 +29,6 @@ impl<'a, F: Fingerprint> Searcher<'a, F> {
         Self { latest: Some(latest), inner: ViewSearcher::new(context, latest.state()), width: PhantomData }
     }
 
-    /// Answers from this state.
     pub(crate) fn of_state(context: &Arc<StoreContext>, state: ReadView) -> Self {
         Self { latest: None, inner: ViewSearcher::new(context, state), width: PhantomData }
     }

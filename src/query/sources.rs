@@ -42,7 +42,6 @@ impl<F> Sources<F> {
 }
 
 impl ViewSearcher {
-    /// The sources of a fingerprint, given all its hits, newest first.
     pub(crate) fn sources_at<F: Fingerprint>(&mut self, fingerprint: F, hits: &[Hit<F>]) -> Result<Sources<F>> {
         let view = Arc::clone(&self.state.view);
         let mut sources = Vec::with_capacity(hits.len());
@@ -72,7 +71,6 @@ impl ViewSearcher {
         Ok(Sources { fingerprint, sources })
     }
 
-    /// The sources of a fingerprint.
     pub(crate) fn sources_of<F: Fingerprint>(&mut self, fingerprint: F) -> Result<Sources<F>> {
         let mut hits = Vec::new();
         for (number, (memtable, _)) in self.state.memtables().enumerate() {

@@ -27,7 +27,6 @@ pub(crate) struct ViewSearcher {
     pub(crate) with_removed: bool,
     /// The distance of the plans, the number of filters at that time, and the super version.
     planned_for: Option<(u32, usize, u64)>,
-    /// One for each segment.
     plans: Vec<SegmentPlan>,
     memtable_plan: MemtablePlan,
     pub(crate) prober: Prober,
@@ -53,7 +52,6 @@ impl ViewSearcher {
         }
     }
 
-    /// Moves on to the latest state.
     pub(crate) fn catch_up(&mut self, latest: &LatestVersion) {
         let version = latest.version();
         if version == self.version {
@@ -68,7 +66,6 @@ impl ViewSearcher {
         self.version == latest.version()
     }
 
-    /// Plans queries within distance `k`.
     fn plan(&mut self, k: u32) -> Result<()> {
         check_distance(k, self.context.parameters.width())?;
         // Filters are made in the background; each new one gives more to choose from.
@@ -124,7 +121,6 @@ impl ViewSearcher {
         Ok(near.finish())
     }
 
-    /// Some hit within distance `k`.
     pub(crate) fn any_hit<F: Fingerprint>(&mut self, query: F, k: u32) -> Result<Option<Hit<F>>> {
         self.plan(k)?;
         let work = &mut self.work;
@@ -159,10 +155,8 @@ pub(crate) fn check_distance(k: u32, width: u32) -> Result<()> {
     Ok(())
 }
 
-/// The rank of a fingerprint in the primary table, looked up unless the table that found it knows the rank.
-///
-/// # Errors
-/// `Damaged` if the primary table does not have it; `Io`.
+/// The rank of a fingerprint in the primary table, looked up unless the table that found it knows the rank. Fails with
+/// `Damaged` if the primary table does not have it.
 pub(crate) fn rank_of<F: Fingerprint>(
     segment: &Segment,
     fingerprint: F,

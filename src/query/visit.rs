@@ -75,7 +75,6 @@ impl ViewSearcher {
         Ok(some.map(|id| Match { distance: distance(fingerprint, query), fingerprint, id }))
     }
 
-    /// As [`Searcher::visit`].
     pub(crate) fn visit<F: Fingerprint>(
         &mut self,
         query: F,
@@ -88,7 +87,6 @@ impl ViewSearcher {
         })
     }
 
-    /// The first `count` of the matches that are visited.
     pub(crate) fn first_of<F: Fingerprint>(&mut self, query: F, count: usize, how: &Visit) -> Result<Vec<Match<F>>> {
         let mut near = Vec::new();
         if count > 0 {
@@ -176,7 +174,6 @@ impl ViewSearcher {
         Ok(ended)
     }
 
-    /// The number of records of a fingerprint.
     fn count_ids<F: Fingerprint>(&mut self, fingerprint: F, hits: &[Hit<F>]) -> Result<u64> {
         if let Some((number, rank)) = self.only_segment(fingerprint, hits)? {
             let segment = self.state.view.segments.get(number);

@@ -7,7 +7,7 @@ use crate::error::{Error, Result};
 use crate::fingerprint::Fingerprint;
 use crate::format::manifest::ManifestData;
 use crate::segment::segment_name;
-use crate::version::newest_entries;
+use crate::version::{StoreContext, newest_entries};
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -41,21 +41,16 @@ impl<F: Fingerprint> Repairing<'_, F> {
     }
 
     pub(super) fn maker(&self) -> Maker<'_> {
-        let (options, parameters) = (&self.context.options, &self.context.parameters);
-        Maker {
-            path: &self.context.path,
-            options,
-            parameters,
-            next: &self.next_segment,
-            obsolete_files: &self.context.obsolete_files,
-        }
+        let StoreContext { path, options, parameters, .. } = &*self.context;
+        Maker { path, options, parameters, next: &self.next_segment, obsolete_files: None }
     }
 
     /// Makes a run of the batches of the logs, which the new manifest no longer needs.
     fn flush(&mut self, logs: &Recovered, manifest: &mut ManifestData) -> Result<()> {
-        let (first, last) = (manifest.flushed + 1, logs.next_sequence - 1);
-        (manifest.first_log, manifest.next_id, manifest.flushed) = (logs.next_log, logs.next_id, last);
-        let bytes = logs.sealed.iter().map(|sealed| sealed.log_bytes).fold(logs.log_bytes, u64::saturating_add);
+        let writer = &logs.writer;
+        let (first, last) = (manifest.flushed + 1, writer.next_sequence - 1);
+        (manifest.first_log, manifest.next_id, manifest.flushed) = (writer.next_log, writer.next_id, last);
+        let bytes = logs.sealed.iter().map(|sealed| sealed.log_bytes).fold(writer.log_bytes, u64::saturating_add);
         manifest.written.log = manifest.written.log.saturating_add(bytes);
         if !self.writes {
             return Ok(());

@@ -11,7 +11,6 @@ use crate::error::{Error, Result};
 use crate::extsort::{Sorted, Sorter, Workspace};
 use crate::fingerprint::Fingerprint;
 use crate::segment::{Salvage, Scratch, Table};
-use std::borrow::Cow;
 use std::cmp::Ordering;
 use std::iter::Peekable;
 
@@ -23,9 +22,6 @@ pub(super) type Slot<F> = std::result::Result<F, u64>;
 
 /// The fingerprints of the damaged blocks of the primary table, from other tables; all fingerprints if its index or its
 /// codes are damaged.
-///
-/// # Errors
-/// `Io` from temporary files.
 pub(super) fn fill(salvage: &Salvage, workspace: &Workspace) -> Result<Sorted<u64>> {
     let mut sorter = Sorter::new(workspace, workspace.memory_of_records());
     let (mut scratch, mut ranges) = (Scratch::default(), Vec::new());
@@ -68,10 +64,8 @@ pub(super) fn fill(salvage: &Salvage, workspace: &Workspace) -> Result<Sorted<u6
 /// The fingerprints of a segment in order.
 pub(super) type Slots<'a, F> = Box<dyn Iterator<Item = Result<Slot<F>>> + 'a>;
 
-/// The fingerprints of a segment in order, from a [`fill`] where the primary table is damaged.
-///
-/// # Errors
-/// `Damaged` if parts that hold contradict each other; `Io` from temporary files.
+/// The fingerprints of a segment in order, from a [`fill`] where the primary table is damaged. Fails with `Damaged` if
+/// parts that hold contradict each other.
 pub(super) fn slots<'a, F: Fingerprint>(salvage: &'a Salvage, fill: &'a Sorted<u64>) -> Result<Slots<'a, F>> {
     if F::WIDTH > 64 {
         let mut buffer = Vec::new();
@@ -83,11 +77,11 @@ pub(super) fn slots<'a, F: Fingerprint>(salvage: &'a Salvage, fill: &'a Sorted<u
         let offset = salvage.footer().tables.first().map_or(0, |table| table.data.offset);
         return match found.cmp(&wanted) {
             Ordering::Less => Ok(Box::new((0..wanted).map(move |_| Ok(Err(offset))))),
-            Ordering::Equal => Ok(Box::new(keys(fill).map(|key| key.map(|key| Ok(of(key)))))),
+            Ordering::Equal => Ok(Box::new(fill.items(PIECES).map(|key| key.map(|key| Ok(of(key)))))),
             Ordering::Greater => Err(contradiction(offset)),
         };
     };
-    let (mut fill, mut scratch) = (keys(fill).peekable(), Scratch::default());
+    let (mut fill, mut scratch) = (fill.items(PIECES).peekable(), Scratch::default());
     let blocks = (0..first.index().len()).map(move |block| of_block(first, block, &mut fill, &mut scratch));
     Ok(Box::new(blocks.flat_map(|slots| match slots {
         Ok(slots) => slots.into_iter().map(Ok).collect(),
@@ -101,15 +95,6 @@ fn of<F: Fingerprint>(key: u64) -> F {
 
 fn contradiction(offset: u64) -> Error {
     Error::damaged("the tables do not hold the same fingerprints").at_offset(offset)
-}
-
-/// Sorted fingerprints, one by one.
-fn keys(sorted: &Sorted<u64>) -> Box<dyn Iterator<Item = Result<u64>> + '_> {
-    Box::new(sorted.chunks(PIECES).flat_map(|chunk| match chunk {
-        Ok(Cow::Borrowed(keys)) => Box::new(keys.iter().copied().map(Ok)) as Box<dyn Iterator<Item = _>>,
-        Ok(Cow::Owned(keys)) => Box::new(keys.into_iter().map(Ok)),
-        Err(error) => Box::new(std::iter::once(Err(error))),
-    }))
 }
 
 /// The fingerprints of a block of the primary table. A damaged block gets those of the other tables, if they have all.

@@ -16,7 +16,7 @@ use crate::error::{ErrorKind, Result};
 use crate::fingerprint::{Fingerprint, IdAssignment, IdKind};
 use crate::format::manifest::MOST_NUMBER;
 use crate::segment::Damage;
-use crate::wal::{self, FramePlace, LogReader, Tail};
+use crate::wal::{self, FramePlace, LogReader};
 use std::path::{Path, PathBuf};
 
 /// A log, and its frames that hold.
@@ -30,9 +30,6 @@ struct Log {
 
 impl<F: Fingerprint> Repairing<'_, F> {
     /// Reads the logs. Returns their content unless all of them are sound.
-    ///
-    /// # Errors
-    /// `Io`.
     pub(super) fn look_at_logs(&mut self) -> Result<Option<Recovered>> {
         let numbers = wal::numbers_from(&**self.env(), &self.context.path, self.manifest.first_log)?;
         let (damages, losses) = (self.report.damages.len(), self.report.losses.len());
@@ -55,7 +52,7 @@ impl<F: Fingerprint> Repairing<'_, F> {
             let (path, offset) = (path.clone(), Some(*offset));
             let message = format!("{bytes} bytes at the end of the last log cannot be read");
             self.report.damages.push(Damage { path: path.clone(), section: "log frame".to_owned(), offset, message });
-            self.lose_batches((recovered.next_sequence, None), path, offset);
+            self.lose_batches((recovered.writer.next_sequence, None), path, offset);
         }
         self.report.torn.append(&mut recovered.found.torn);
         if self.report.damages.len() == damages && self.report.torn.is_empty() {
@@ -68,7 +65,7 @@ impl<F: Fingerprint> Repairing<'_, F> {
         {
             // Lost batches may have used so many numbers; none is used again.
             let most = recovered.file_bytes / (F::BYTES as u64 + 8);
-            recovered.next_id = recovered.next_id.saturating_add(most);
+            recovered.writer.next_id = recovered.writer.next_id.saturating_add(most);
         }
         self.retired.extend(logs.iter().map(|path| (path.clone(), is_lossy)));
         let (batches, operations) = (recovered.found.batches, recovered.found.operations);
@@ -76,7 +73,6 @@ impl<F: Fingerprint> Repairing<'_, F> {
         Ok(Some(recovered))
     }
 
-    /// Whether the device can read these bytes.
     fn can_read(&self, path: &Path, offset: u64, bytes: u64) -> bool {
         let length = usize::try_from(bytes).unwrap_or(usize::MAX);
         let file = self.media.open(path, ReadMode::Pread);
@@ -97,7 +93,7 @@ impl<F: Fingerprint> Repairing<'_, F> {
             self.salvage_log(log, end, &mut salvaged)?;
         }
         if let (Some(&number), Some(None)) = (numbers.last(), firsts.last()) {
-            self.lose_batches((salvaged.next_sequence, None), self.path_of_log(number), None);
+            self.lose_batches((salvaged.writer.next_sequence, None), self.path_of_log(number), None);
         }
         Ok(salvaged)
     }
@@ -135,11 +131,11 @@ impl<F: Fingerprint> Repairing<'_, F> {
             if end.is_some_and(|end| sequence >= end) {
                 break;
             }
-            if sequence >= salvaged.next_sequence {
+            if sequence >= salvaged.writer.next_sequence {
                 self.lose_before(sequence, salvaged, &path, at);
                 let place = (log.reader.header().number, sequence, frame.end - offset);
                 let batch = log.reader.batch_at(frame);
-                match batch.and_then(|batch| salvaged.take(&self.context, self.manifest, place, &batch)) {
+                match batch.and_then(|batch| salvaged.take(&self.context, place, &batch)) {
                     Err(error) if error.kind() == ErrorKind::Damaged => {
                         self.lose_before(sequence + 1, salvaged, &path, offset);
                     }
@@ -149,9 +145,9 @@ impl<F: Fingerprint> Repairing<'_, F> {
             at = frame.end;
         }
         if !self.lose_before(end.unwrap_or(0), salvaged, &path, at) {
-            log.reader.seek(at, salvaged.next_sequence);
-            let rest = Tail::Torn(log.reader.length().saturating_sub(at));
-            if let Tail::Torn(bytes) = log.reader.tail().unwrap_or(rest) {
+            log.reader.seek(at, salvaged.writer.next_sequence);
+            let bytes = log.reader.torn_bytes().unwrap_or(log.reader.length().saturating_sub(at));
+            if bytes > 0 {
                 salvaged.found.torn.push(TornLog { path, offset: at, bytes });
             }
         }
@@ -160,10 +156,10 @@ impl<F: Fingerprint> Repairing<'_, F> {
 
     /// Reports the batches from the next expected one up to number `next`, exclusive, as lost; whether there are any.
     fn lose_before(&mut self, next: u64, salvaged: &mut Recovered, path: &Path, offset: u64) -> bool {
-        let first = salvaged.next_sequence;
+        let first = salvaged.writer.next_sequence;
         let is_loss = first < next;
         if is_loss {
-            salvaged.next_sequence = next;
+            salvaged.writer.next_sequence = next;
             self.lose_batches((first, Some(next - 1)), path.to_owned(), Some(offset));
         }
         is_loss

@@ -124,7 +124,6 @@ fn refuse_manifest(path: &Path, options: &Options, error: Error) -> Result<Repai
     Ok(RepairReport { files: 1, damages: vec![damage.clone()], refused: vec![damage], ..RepairReport::default() })
 }
 
-/// A repair of a store of fingerprints of one width.
 struct Repairing<'a, F: Fingerprint> {
     context: Arc<StoreContext>,
     workspace: Workspace,
@@ -134,7 +133,6 @@ struct Repairing<'a, F: Fingerprint> {
     report: RepairReport,
     /// False for a plan.
     writes: bool,
-    /// The number of the next segment.
     next_segment: AtomicU64,
     /// Files that the store no longer needs, and whether they stay under another name because of a loss.
     retired: Vec<(PathBuf, bool)>,

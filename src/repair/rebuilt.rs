@@ -37,10 +37,7 @@ pub(super) struct Rebuilt<'a, F: Fingerprint> {
 
 impl<'a, F: Fingerprint> Rebuilt<'a, F> {
     /// The records of a segment and its [`fill`](super::fingerprints::fill); `tombstones` if the segment is one of
-    /// tombstones.
-    ///
-    /// # Errors
-    /// `Damaged` if parts that hold contradict each other; `Io`.
+    /// tombstones. Fails with `Damaged` if parts that hold contradict each other.
     pub(super) fn new(salvage: &'a Salvage, fill: &'a Sorted<u64>, tombstones: bool) -> Result<Self> {
         Ok(Self {
             salvage,

@@ -4,13 +4,13 @@ use super::Repairing;
 use super::fingerprints::fill;
 use super::rebuilt::Rebuilt;
 use super::report::{Loss, Lost, RepairAction};
-use crate::db::{Making, TEXTS_OF_COMPRESSED};
+use crate::db::TEXTS_OF_COMPRESSED;
 use crate::error::{ErrorKind, Result};
 use crate::fingerprint::Fingerprint;
 use crate::format::Parameters;
 use crate::format::manifest::{RunEntry, SegmentEntry};
 use crate::segment::{
-    Damage, Expected, IdIndexEntries, RecordChunk, Salvage, Segment, chunks, segment_name, verify_segment,
+    Damage, Expected, IdIndexEntries, Making, RecordChunk, Salvage, Segment, chunks, segment_name, verify_segment,
 };
 use crate::version::{SegmentRole, of_id_index, of_tombstones, open_segment};
 use std::path::PathBuf;
@@ -91,7 +91,6 @@ impl<F: Fingerprint> Repairing<'_, F> {
         }
     }
 
-    /// Drops a segment.
     fn drop_segment(&mut self, path: PathBuf, role: SegmentRole, stays_aside: bool) -> Option<SegmentEntry> {
         self.retired.push((path.clone(), stays_aside));
         self.report.actions.push(RepairAction::Drop { role, path });
@@ -150,7 +149,7 @@ impl<F: Fingerprint> Repairing<'_, F> {
         if self.writes {
             let options = &self.context.options;
             let segment = Segment::open(&*options.env, &self.path_of(records.number), options.read_mode)?;
-            entries = Some(IdIndexEntries::<F>::of(&Arc::new(segment), &self.workspace, None)?);
+            entries = Some(IdIndexEntries::of::<F>(&Arc::new(segment), &self.workspace, None)?);
         }
         let batches = entries.iter().flat_map(|entries| entries.chunks(&self.workspace));
         let new = self.make(&parameters, 0, batches)?;
@@ -161,9 +160,6 @@ impl<F: Fingerprint> Repairing<'_, F> {
 
     /// Makes a segment. Without records, and for a plan, which only reads the batches, the entry has nothing but a
     /// number.
-    ///
-    /// # Errors
-    /// `Io` from writing; those of the batches.
     fn make<'b, G: Fingerprint>(
         &self,
         parameters: &Parameters,

@@ -14,7 +14,6 @@ pub(crate) struct BlockIndex {
     shift: u32,
     entries: Vec<BlockKey>,
     directory: Directory,
-    /// Number of keys before each page.
     ranks: Vec<u64>,
     fingerprints: u64,
     /// For every prefix length, over how many blocks the keys with one prefix extend.
@@ -26,7 +25,6 @@ pub(crate) struct BlockIndex {
 #[repr(C, packed(2))]
 struct BlockKey {
     key: u64,
-    /// Where the block ends in its page.
     end: u16,
     count: u16,
     kind: u8,
@@ -127,13 +125,11 @@ impl BlockIndex {
         self.block(block).map(|(place, _)| place)
     }
 
-    /// The input of a block's decoder.
     #[inline]
     pub(crate) fn shape(&self, block: usize) -> Option<BlockShape> {
         self.block(block).map(|(_, shape)| shape)
     }
 
-    /// Place and shape of a block.
     #[inline]
     pub(crate) fn block(&self, block: usize) -> Option<(BlockPlace, BlockShape)> {
         let entry = *self.entries.get(block)?;

@@ -22,7 +22,6 @@ impl<F: Fingerprint> Keyed for F {
 #[derive(Debug, Default)]
 pub(crate) struct Directory {
     first: u64,
-    /// Binary logarithm of a slot's width.
     shift: u32,
     /// For each slot the number of keys before it, then the number of all keys.
     starts: Vec<u32>,

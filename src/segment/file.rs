@@ -42,7 +42,6 @@ impl SegmentFile {
         read.map_err(|error| Error::io("cannot read", &self.path, error).at_offset(span.offset))
     }
 
-    /// The whole file, if it is in memory.
     #[inline]
     pub(crate) fn bytes(&self) -> Option<&[u8]> {
         self.file.bytes()
@@ -95,7 +94,6 @@ pub(crate) struct Pages {
     span: Span,
     size: usize,
     stream: Stream,
-    /// Pages whose checksum holds.
     checked: PageSet,
 }
 
@@ -112,7 +110,6 @@ impl Pages {
         self.span.length.div_ceil(self.size as u64)
     }
 
-    /// Where a page lies in the file.
     pub(crate) fn place(&self, number: u64) -> Span {
         let start = number.saturating_mul(self.size as u64);
         let length = self.span.length.saturating_sub(start).min(self.size as u64);

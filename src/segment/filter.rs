@@ -19,14 +19,12 @@ use crate::plan::filter_shape::{FilterShape, LINE, hash};
 /// Prefixes that are hashed, and their words prefetched, before the first of them is entered.
 const AHEAD: usize = 64;
 
-/// The filter of one table.
 #[derive(Debug)]
 pub(crate) struct Filter {
     shape: FilterShape,
     words: Array,
 }
 
-/// A probed prefix.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct FilterPrefix {
     /// The least key with this prefix.
@@ -42,7 +40,6 @@ impl Filter {
         self.words.as_mut_slice().iter_mut().skip(prefix.word as usize).take(1).for_each(|word| *word |= mask);
     }
 
-    /// The prefixes in the filter, and its density.
     pub(crate) fn shape(&self) -> FilterShape {
         self.shape
     }
@@ -141,12 +138,10 @@ impl FilterPrefix {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::plan::mix;
 
     fn even(number: u64) -> u64 {
-        let z = number.wrapping_mul(0x9e37_79b9_7f4a_7c15);
-        let z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        let z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        z ^ (z >> 31)
+        mix(number.wrapping_mul(0x9e37_79b9_7f4a_7c15))
     }
 
     #[test]

@@ -2,7 +2,6 @@
 
 use crate::format::text_index::UnitEntry;
 
-/// Units between two marks.
 const STEP: usize = 64;
 
 #[derive(Debug)]
@@ -16,9 +15,7 @@ pub(super) struct UnitIndex {
 
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct UnitPlace {
-    /// Offset in the section.
     pub(super) offset: u64,
-    /// Number of fingerprints that begin before the unit.
     pub(super) rank: u64,
 }
 

@@ -245,10 +245,8 @@ impl Ids {
     }
 
     /// Calls `visit` with the ids of the fingerprint with this rank in the primary table, in ascending order, or with
-    /// their count, until it breaks. Reads no unit after the one with the last visited id.
-    ///
-    /// # Errors
-    /// `Damaged` if units and index contradict each other, after `visit` got the ids before the damage; `Io`.
+    /// their count, until it breaks. Reads no unit after the one with the last visited id. If units and index
+    /// contradict each other, `visit` gets the ids before the damage.
     pub(crate) fn visit_ids(
         &self,
         rank: u64,

@@ -44,7 +44,7 @@ mod verify_ids;
 mod writer;
 
 pub(crate) use block_index::BlockIndex;
-pub(crate) use build::builder::{Building, SecondaryKeySource, write_segment};
+pub(crate) use build::builder::{Building, Making, SecondaryKeySource, write_segment};
 pub(crate) use build::chunk::{Expected, RecordChunk, chunks};
 pub(crate) use build::id_index::{IdIndexEntries, id_hash, id_hash_of};
 pub use damage::Damage;

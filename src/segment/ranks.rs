@@ -32,7 +32,6 @@ pub(crate) struct RankCursor<F> {
     fingerprints: Vec<F>,
     /// No fingerprint from this one to the last of them is in another block.
     from: F,
-    /// Position of the fingerprint that was found last.
     at: usize,
 }
 
@@ -52,7 +51,6 @@ impl<F: Fingerprint> RankCursor<F> {
         Ok(Some(table.index().rank(self.block) + self.at as u64))
     }
 
-    /// Goes to the block that a fingerprint belongs to.
     fn search(&mut self, fingerprint: F, table: &Table, scratch: &mut Scratch) -> Result<()> {
         let least = match self.fingerprints.last() {
             _ if fingerprint < self.from => 0,

@@ -10,8 +10,9 @@ use crate::fingerprint::Fingerprint;
 use crate::format::fields::Fields;
 use crate::format::footer::{Footer, Span, TRAILER};
 use crate::format::header;
+use parking_lot::Mutex;
 use std::path::Path;
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 
 #[derive(Debug)]
 pub(crate) struct Segment {
@@ -20,13 +21,13 @@ pub(crate) struct Segment {
     footer_checksum: u32,
     tables: Vec<Table>,
     ids: Ids,
-    /// Removes the file after the last reader, once it is set.
-    obsolete_files: OnceLock<Arc<ObsoleteFiles>>,
+    /// Removes the file after the last reader, if it is set.
+    obsolete_files: Mutex<Option<Arc<ObsoleteFiles>>>,
 }
 
 impl Drop for Segment {
     fn drop(&mut self) {
-        if let Some(obsolete_files) = self.obsolete_files.get() {
+        if let Some(obsolete_files) = self.obsolete_files.get_mut() {
             obsolete_files.remove(self.file.path());
         }
     }
@@ -60,7 +61,7 @@ impl Segment {
                 .at_path(path)
                 .at_offset(footer.id_index.offset));
         }
-        Ok(Self { footer, footer_checksum, tables, ids, obsolete_files: OnceLock::new(), file })
+        Ok(Self { footer, footer_checksum, tables, ids, obsolete_files: Mutex::default(), file })
     }
 
     pub(crate) fn path(&self) -> &Path {
@@ -77,7 +78,12 @@ impl Segment {
 
     /// Has the file removed when the last reader drops the segment, if the store is still open then.
     pub(crate) fn mark_obsolete(&self, obsolete_files: &Arc<ObsoleteFiles>) {
-        let _ = self.obsolete_files.set(Arc::clone(obsolete_files));
+        *self.obsolete_files.lock() = Some(Arc::clone(obsolete_files));
+    }
+
+    /// Undoes [`Segment::mark_obsolete`].
+    pub(crate) fn keep(&self) {
+        *self.obsolete_files.lock() = None;
     }
 
     /// The checksum of the footer, which covers a hash of the whole file.
@@ -98,7 +104,6 @@ impl Segment {
         &self.ids
     }
 
-    /// The rank of a fingerprint in the primary table, if it is stored.
     pub(crate) fn rank_of<F: Fingerprint>(&self, fingerprint: F, scratch: &mut Scratch) -> Result<Option<u64>> {
         self.first_table()?.rank_of(fingerprint, scratch)
     }

@@ -35,7 +35,6 @@ pub(crate) struct Table {
     codes: Codes,
     pages: Pages,
     filter: OnceLock<Filter>,
-    /// Whether building the filter failed.
     filter_failed: AtomicBool,
     is_first: bool,
 }
@@ -124,7 +123,6 @@ impl Table {
         self.filter_failed.load(atomic::Ordering::Relaxed) && self.filter.get().is_none()
     }
 
-    /// The shape of its prefix filter; `None` if the table needs none.
     pub(crate) fn filter_shape(&self) -> Option<FilterShape> {
         self.filter_shape
     }
@@ -183,10 +181,8 @@ impl Table {
         Some(self.pages.place(place.page).offset + place.offset as u64)
     }
 
-    /// The stored keys of a block in ascending order; not for rows.
-    ///
-    /// # Errors
-    /// `Damaged` if its page's checksum does not hold or no writer makes its bytes; `Io`.
+    /// The stored keys of a block in ascending order; not for rows. Fails with `Damaged` if its page's checksum does
+    /// not hold or no writer makes its bytes.
     #[inline]
     pub(crate) fn block<'a>(&self, block: usize, scratch: &'a mut Scratch) -> Result<&'a [u64]> {
         let Some((place, shape)) = self.index.block(block) else { return Err(self.no_block(block)) };
@@ -217,7 +213,6 @@ impl Table {
         (self.layout.permutation.width() / 8) as usize
     }
 
-    /// The rows of a block, each as little-endian bytes.
     pub(crate) fn rows<'a>(&'a self, block: usize, scratch: &'a mut Scratch) -> Result<&'a [u8]> {
         let Some((place, _)) = self.index.block(block) else { return Err(self.no_block(block)) };
         let bytes = self.pages.get_from(&self.file, place.page, place.offset, &mut scratch.page)?;
@@ -273,7 +268,6 @@ impl Table {
         found.ok_or_else(|| Error::damaged("there is no fingerprint of this rank").at_path(self.file.path()))
     }
 
-    /// The rank of a fingerprint in the primary table, if it is stored.
     pub(crate) fn rank_of<F: Fingerprint>(&self, fingerprint: F, scratch: &mut Scratch) -> Result<Option<u64>> {
         // For most absent fingerprints this reads one word of memory and no block.
         if self.filter().is_some_and(|filter| !filter.passes(fingerprint.word(0))) {
@@ -342,7 +336,6 @@ impl Table {
         error.at_path(self.file.path()).at_offset(self.block_offset(block).unwrap_or_default())
     }
 
-    /// Checks that only zeros follow the last block of a page.
     pub(super) fn check_page_padding(&self, number: u64, scratch: &mut Scratch) -> Result<()> {
         let page = self.pages.get(&self.file, number, &mut scratch.page)?;
         let used = self.index.page_used(number);

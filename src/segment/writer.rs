@@ -71,7 +71,6 @@ pub(crate) struct Built {
     /// Its path; the directory's path if the file has no name.
     pub(crate) path: PathBuf,
     pub(crate) entry: SegmentEntry,
-    /// The file, if it has no name.
     pub(crate) unnamed: Option<Box<dyn ReadFile>>,
 }
 

@@ -60,6 +60,18 @@ macro_rules! with_width {
     };
 }
 
+/// Defines methods that do the same as those of [`Store`], for the typed store.
+macro_rules! as_store {
+    ($($(#[$attribute:meta])* fn $name:ident$(<$lifetime:lifetime>)?(&$self:ident $(, $argument:ident: $type:ty)*)
+       -> $result:ty = |$store:ident| $body:expr;)*) => {$(
+        #[doc = concat!("As [`Store::", stringify!($name), "`].")]
+        $(#[$attribute])*
+        pub fn $name$(<$lifetime>)?(&$self $(, $argument: $type)*) -> $result {
+            with_store!($self, $store => $body)
+        }
+    )*};
+}
+
 impl AnyStore {
     /// As [`Store::create`]; the parameters have the width.
     pub fn create(path: impl AsRef<Path>, parameters: &Parameters, options: &Options) -> Result<Self> {
@@ -77,58 +89,58 @@ impl AnyStore {
         with_width!(parameters_of(&path, options)?.width(), Store::open_read_only(path, options))
     }
 
-    /// As [`Store::parameters`].
-    #[must_use]
-    pub fn parameters(&self) -> &Parameters {
-        with_store!(self, store => store.parameters())
-    }
+    as_store! {
+        #[must_use]
+        fn parameters(&self) -> &Parameters = |store| store.parameters();
+        #[must_use]
+        fn id_assignment(&self) -> IdAssignment = |store| store.id_assignment();
+        #[must_use]
+        fn path(&self) -> &Path = |store| store.path();
+        #[must_use]
+        fn recovery(&self) -> &Recovery = |store| store.recovery();
 
-    /// As [`Store::id_assignment`].
-    #[must_use]
-    pub fn id_assignment(&self) -> IdAssignment {
-        with_store!(self, store => store.id_assignment())
-    }
+        fn insert<'a>(&self, fingerprint: AnyFingerprint, id: impl Into<IdRef<'a>>, durability: Durability)
+            -> Result<()> = |store| store.insert(fingerprint.typed()?, id, durability);
+        fn insert_numbered(&self, fingerprint: AnyFingerprint, durability: Durability)
+            -> Result<u64> = |store| store.insert_numbered(fingerprint.typed()?, durability);
+        fn insert_if_new<'a>(&self, fingerprint: AnyFingerprint, id: impl Into<IdRef<'a>>, k: u32, durability: Durability)
+            -> Result<InsertOutcome<AnyFingerprint>> = |store| {
+                let outcome = store.insert_if_new(fingerprint.typed()?, id, k, durability)?;
+                let InsertOutcome { inserted, number, duplicates, own } = outcome;
+                Ok(InsertOutcome { inserted, number, duplicates: any_matches(duplicates), own: any_matches(own) })
+            };
+        fn remove<'a>(&self, fingerprint: AnyFingerprint, id: impl Into<IdRef<'a>>, durability: Durability)
+            -> Result<bool> = |store| store.remove(fingerprint.typed()?, id, durability);
+        fn remove_fingerprint(&self, fingerprint: AnyFingerprint, durability: Durability)
+            -> Result<u64> = |store| store.remove_fingerprint(fingerprint.typed()?, durability);
+        fn remove_id<'a>(&self, id: impl Into<IdRef<'a>>, durability: Durability)
+            -> Result<u64> = |store| store.remove_id(id, durability);
+        fn replace<'a>(&self, fingerprint: AnyFingerprint, id: impl Into<IdRef<'a>>, durability: Durability)
+            -> Result<u64> = |store| store.replace(fingerprint.typed()?, id, durability);
 
-    /// As [`Store::path`].
-    #[must_use]
-    pub fn path(&self) -> &Path {
-        with_store!(self, store => store.path())
-    }
+        fn query(&self, fingerprint: AnyFingerprint, k: u32)
+            -> Result<Vec<Match<AnyFingerprint>>> = |store| store.query(fingerprint.typed()?, k).map(any_matches);
+        fn contains_near(&self, fingerprint: AnyFingerprint, k: u32) -> Result<Option<Match<AnyFingerprint>>> =
+            |store| Ok(store.contains_near(fingerprint.typed()?, k)?.map(any_match));
+        fn nearest(&self, fingerprint: AnyFingerprint, count: usize) -> Result<Vec<Match<AnyFingerprint>>> =
+            |store| store.nearest(fingerprint.typed()?, count).map(any_matches);
+        fn get(&self, fingerprint: AnyFingerprint) -> Result<Vec<Id>> = |store| store.get(fingerprint.typed()?);
+        fn get_id<'a>(&self, id: impl Into<IdRef<'a>>) -> Result<Vec<AnyFingerprint>> =
+            |store| Ok(store.get_id(id)?.into_iter().map(AnyFingerprint::from).collect());
+        #[must_use]
+        fn records(&self) -> Box<dyn Iterator<Item = Result<Record<AnyFingerprint>>> + Send> =
+            |store| Box::new(store.records().map(any_record));
 
-    /// As [`Store::recovery`].
-    #[must_use]
-    pub fn recovery(&self) -> &Recovery {
-        with_store!(self, store => store.recovery())
-    }
-
-    /// As [`Store::insert`].
-    pub fn insert<'a>(
-        &self,
-        fingerprint: AnyFingerprint,
-        id: impl Into<IdRef<'a>>,
-        durability: Durability,
-    ) -> Result<()> {
-        with_store!(self, store => store.insert(fingerprint.typed()?, id, durability))
-    }
-
-    /// As [`Store::insert_numbered`].
-    pub fn insert_numbered(&self, fingerprint: AnyFingerprint, durability: Durability) -> Result<u64> {
-        with_store!(self, store => store.insert_numbered(fingerprint.typed()?, durability))
-    }
-
-    /// As [`Store::insert_if_new`].
-    pub fn insert_if_new<'a>(
-        &self,
-        fingerprint: AnyFingerprint,
-        id: impl Into<IdRef<'a>>,
-        k: u32,
-        durability: Durability,
-    ) -> Result<InsertOutcome<AnyFingerprint>> {
-        with_store!(self, store => {
-            let outcome = store.insert_if_new(fingerprint.typed()?, id, k, durability)?;
-            let InsertOutcome { inserted, number, duplicates, own } = outcome;
-            Ok(InsertOutcome { inserted, number, duplicates: any_matches(duplicates), own: any_matches(own) })
-        })
+        fn sync(&self, durability: Durability) -> Result<()> = |store| store.sync(durability);
+        fn compact(&self) -> Result<bool> = |store| store.compact();
+        fn refresh(&self) -> Result<bool> = |store| store.refresh();
+        #[must_use]
+        fn statistics(&self) -> Statistics = |store| store.statistics();
+        #[must_use]
+        fn health(&self) -> Health = |store| store.health();
+        fn verify(&self) -> Result<VerifyReport> = |store| store.verify();
+        fn backup(&self, path: impl AsRef<Path>, mode: BackupMode) -> Result<BackupReport> =
+            |store| store.backup(path, mode);
     }
 
     /// As [`Store::insert_many`]; nothing is written if one of the fingerprints is of another width.
@@ -146,111 +158,14 @@ impl AnyStore {
         })
     }
 
-    /// As [`Store::remove`].
-    pub fn remove<'a>(
-        &self,
-        fingerprint: AnyFingerprint,
-        id: impl Into<IdRef<'a>>,
-        durability: Durability,
-    ) -> Result<bool> {
-        with_store!(self, store => store.remove(fingerprint.typed()?, id, durability))
-    }
-
-    /// As [`Store::remove_fingerprint`].
-    pub fn remove_fingerprint(&self, fingerprint: AnyFingerprint, durability: Durability) -> Result<u64> {
-        with_store!(self, store => store.remove_fingerprint(fingerprint.typed()?, durability))
-    }
-
-    /// As [`Store::remove_id`].
-    pub fn remove_id<'a>(&self, id: impl Into<IdRef<'a>>, durability: Durability) -> Result<u64> {
-        with_store!(self, store => store.remove_id(id, durability))
-    }
-
-    /// As [`Store::replace`].
-    pub fn replace<'a>(
-        &self,
-        fingerprint: AnyFingerprint,
-        id: impl Into<IdRef<'a>>,
-        durability: Durability,
-    ) -> Result<u64> {
-        with_store!(self, store => store.replace(fingerprint.typed()?, id, durability))
-    }
-
-    /// As [`Store::query`].
-    pub fn query(&self, fingerprint: AnyFingerprint, k: u32) -> Result<Vec<Match<AnyFingerprint>>> {
-        with_store!(self, store => store.query(fingerprint.typed()?, k).map(any_matches))
-    }
-
-    /// As [`Store::contains_near`].
-    pub fn contains_near(&self, fingerprint: AnyFingerprint, k: u32) -> Result<Option<Match<AnyFingerprint>>> {
-        with_store!(self, store => Ok(store.contains_near(fingerprint.typed()?, k)?.map(any_match)))
-    }
-
-    /// As [`Store::nearest`].
-    pub fn nearest(&self, fingerprint: AnyFingerprint, count: usize) -> Result<Vec<Match<AnyFingerprint>>> {
-        with_store!(self, store => store.nearest(fingerprint.typed()?, count).map(any_matches))
-    }
-
-    /// As [`Store::get`].
-    pub fn get(&self, fingerprint: AnyFingerprint) -> Result<Vec<Id>> {
-        with_store!(self, store => store.get(fingerprint.typed()?))
-    }
-
-    /// As [`Store::get_id`].
-    pub fn get_id<'a>(&self, id: impl Into<IdRef<'a>>) -> Result<Vec<AnyFingerprint>> {
-        with_store!(self, store => Ok(store.get_id(id)?.into_iter().map(AnyFingerprint::from).collect()))
-    }
-
-    /// As [`Store::records`].
-    #[must_use]
-    pub fn records(&self) -> Box<dyn Iterator<Item = Result<Record<AnyFingerprint>>> + Send> {
-        fn any<F: Fingerprint>(record: Result<Record<F>>) -> Result<Record<AnyFingerprint>> {
-            record.map(|Record { fingerprint, id }| Record { fingerprint: fingerprint.into(), id })
-        }
-        with_store!(self, store => Box::new(store.records().map(any)))
-    }
-
-    /// As [`Store::sync`].
-    pub fn sync(&self, durability: Durability) -> Result<()> {
-        with_store!(self, store => store.sync(durability))
-    }
-
-    /// As [`Store::compact`].
-    pub fn compact(&self) -> Result<bool> {
-        with_store!(self, store => store.compact())
-    }
-
-    /// As [`Store::refresh`].
-    pub fn refresh(&self) -> Result<bool> {
-        with_store!(self, store => store.refresh())
-    }
-
-    /// As [`Store::statistics`].
-    #[must_use]
-    pub fn statistics(&self) -> Statistics {
-        with_store!(self, store => store.statistics())
-    }
-
-    /// As [`Store::health`].
-    #[must_use]
-    pub fn health(&self) -> Health {
-        with_store!(self, store => store.health())
-    }
-
-    /// As [`Store::verify`].
-    pub fn verify(&self) -> Result<VerifyReport> {
-        with_store!(self, store => store.verify())
-    }
-
-    /// As [`Store::backup`].
-    pub fn backup(&self, path: impl AsRef<Path>, mode: BackupMode) -> Result<BackupReport> {
-        with_store!(self, store => store.backup(path, mode))
-    }
-
     /// As [`Store::close`].
     pub fn close(self) -> Result<()> {
         with_store!(self, store => store.close())
     }
+}
+
+fn any_record<F: Fingerprint>(record: Result<Record<F>>) -> Result<Record<AnyFingerprint>> {
+    record.map(|Record { fingerprint, id }| Record { fingerprint: fingerprint.into(), id })
 }
 
 fn any_match<F: Fingerprint>(found: Match<F>) -> Match<AnyFingerprint> {

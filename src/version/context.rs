@@ -53,7 +53,6 @@ impl StoreContext {
     }
 }
 
-/// The lock of a store's directory, until it is dropped.
 pub(crate) type Lock = Arc<dyn LockFile>;
 
 /// Takes the lock of a store's directory. The returned options have an environment that changes nothing in the

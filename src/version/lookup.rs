@@ -105,7 +105,6 @@ impl Pieces {
         Ok(Self { cursors, counts })
     }
 
-    /// The next ids, ascending, each once.
     pub(crate) fn next_piece(&mut self) -> Result<Option<Vec<Id>>> {
         let mut piece = std::mem::take(&mut self.counts);
         while piece.len() < PIECE {

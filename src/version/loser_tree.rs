@@ -4,7 +4,6 @@
 /// The order of sources by their next items, which the caller has. Sources are compared by number.
 #[derive(Debug, Default)]
 pub(crate) struct Losers {
-    /// The first source.
     winner: usize,
     /// For each inner node of a binary tree with the sources as leaves, the source that lost the match there; the first
     /// entry is unused. Node `n` stands above nodes `2n` and `2n + 1`, and leaf `source` is node `source + len`.
@@ -27,7 +26,6 @@ impl Losers {
         Self { winner, losers }
     }
 
-    /// The first source.
     pub(crate) fn winner(&self) -> usize {
         self.winner
     }

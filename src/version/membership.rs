@@ -20,7 +20,6 @@ pub(crate) struct MembershipCursor<F> {
     /// Newest first.
     segments: Vec<Reading<F>>,
     scratch: Scratch,
-    /// The fingerprint of the last look-up.
     last: Option<F>,
     /// In a store without ids, the records that it has left.
     left: u64,

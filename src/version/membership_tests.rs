@@ -7,8 +7,9 @@ use crate::extsort::{NumberedRecord, TextChunk, Workspace};
 use crate::fingerprint::{Fingerprint, Id, IdKind, U256};
 use crate::format::parameters::Parameters;
 use crate::options::Options;
+use crate::plan::mix;
 use crate::segment::{
-    Building, IdIndexEntries, IdScratch, Ranks, RecordChunk, Scratch, Segment, SegmentFile, verify_segment,
+    Building, IdIndexEntries, IdScratch, Making, Ranks, RecordChunk, Scratch, Segment, SegmentFile, verify_segment,
     write_segment,
 };
 use crate::version::membership::{MembershipCursor, RunSegment};
@@ -55,7 +56,8 @@ impl Fixture {
         env.create_dir(directory).unwrap();
         let parameters = Parameters::new(3).with_width(F::WIDTH).with_ids(ids);
         let workspace = Workspace::new(directory, &Options::new().with_env(Arc::clone(&env)));
-        let building = Building::new(&env, directory, Some(1), &parameters, &workspace);
+        let (number, making) = (Some(1), Making::new(&workspace));
+        let building = Building { env: &env, directory, number, parameters: &parameters, making };
         let built = write_segment(building, std::iter::once(Ok(batch))).unwrap().unwrap();
         Self { env: memory, path: built.path, workspace }
     }
@@ -116,10 +118,7 @@ fn first_ids<F: Fingerprint>(segment: &Segment, fingerprint: F, most: usize) -> 
 }
 
 fn spread(number: u64) -> u64 {
-    let z = number.wrapping_mul(0x9e37_79b9_7f4a_7c15);
-    let z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    let z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-    z ^ (z >> 31)
+    mix(number.wrapping_mul(0x9e37_79b9_7f4a_7c15))
 }
 
 /// A fingerprint whose last word is given and whose others are equal.
@@ -415,8 +414,8 @@ fn the_rate_limiter_ends_the_id_index() {
     let segment = Arc::new(fixture.open());
     let limiter = RateLimiter::default();
     let entries = |limiter: Option<&RateLimiter>| {
-        let entries = IdIndexEntries::<u64>::of(&segment, &fixture.workspace, limiter)?;
-        entries.pairs(&fixture.workspace).collect::<crate::error::Result<Vec<_>>>().map(|pairs| pairs.concat())
+        let entries = IdIndexEntries::of::<u64>(&segment, &fixture.workspace, limiter)?;
+        entries.items(&fixture.workspace).collect::<crate::error::Result<Vec<_>>>()
     };
     assert_eq!(entries(Some(&limiter)).unwrap(), entries(None).unwrap());
     limiter.stop();

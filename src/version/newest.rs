@@ -15,7 +15,6 @@ pub(crate) struct NewestEntries<F: Fingerprint> {
     sources: Vec<EntrySource<F>>,
     /// The order of the sources by their next entries; `None` after a source was added.
     order: Option<Losers>,
-    /// The next error, of the newest failed source.
     failed: Option<(usize, Error)>,
 }
 
@@ -30,7 +29,6 @@ struct EntrySource<F: Fingerprint> {
     /// The next entry; `None` before the first was read, and at the end.
     next: Option<Entry<F>>,
     entries: Box<dyn Iterator<Item = Result<Entry<F>>> + Send>,
-    /// Whether the entries are the records of a segment.
     stored: bool,
 }
 
@@ -64,7 +62,6 @@ impl<F: Fingerprint> NewestEntries<F> {
         self.add(entries.into_iter().map(Ok), false);
     }
 
-    /// The records whose newest entry is no tombstone.
     pub(crate) fn live(self) -> impl Iterator<Item = Result<Record<F>>> {
         self.filter_map(|newest| match newest {
             Ok(newest) if newest.entry.is_tombstone => None,

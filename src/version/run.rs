@@ -6,13 +6,13 @@ use crate::format::manifest::{ManifestData, RunEntry, SegmentEntry};
 use crate::format::parameters::Parameters;
 use crate::options::Options;
 use crate::plan::Design;
-use crate::segment::{ObsoleteFiles, Segment, segment_name};
+use crate::segment::{Segment, segment_name};
 use crate::version::manifest;
 use crate::version::membership::RunSegment;
 use std::path::Path;
 use std::sync::{Arc, OnceLock};
 
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Run {
     pub(crate) entry: RunEntry,
     /// Records of older runs that this run hides.
@@ -49,22 +49,11 @@ impl Run {
     }
 
     pub(crate) fn with_net(&self, net: i64) -> Self {
-        Self {
-            entry: RunEntry { net: Some(net), ..self.entry },
-            tombstones: self.tombstones.clone(),
-            records: self.records.clone(),
-            id_index: self.id_index.clone(),
-            counted: OnceLock::new(),
-        }
+        Self { entry: RunEntry { net: Some(net), ..self.entry }, counted: OnceLock::new(), ..self.clone() }
     }
 
     pub(crate) fn segments(&self) -> impl Iterator<Item = &Arc<Segment>> {
         [&self.tombstones, &self.records, &self.id_index].into_iter().flatten()
-    }
-
-    /// Removes the files when the last reader has dropped the segments.
-    pub(crate) fn mark_obsolete(&self, obsolete_files: &Arc<ObsoleteFiles>) {
-        self.segments().for_each(|segment| segment.mark_obsolete(obsolete_files));
     }
 }
 

@@ -47,7 +47,6 @@ impl Share {
         self.from <= fingerprint.word(0) && self.to.is_none_or(|to| fingerprint.word(0) < to)
     }
 
-    /// The range of the share in ascending fingerprints.
     pub(crate) fn of<F: Fingerprint>(self, ascending: &[F]) -> Range<usize> {
         let before = |bound: u64| ascending.partition_point(|fingerprint| fingerprint.word(0) < bound);
         before(self.from)..self.to.map_or(ascending.len(), before)

@@ -51,7 +51,6 @@ impl ReadView {
         Self { view: Arc::new(view), visible: state.visible }
     }
 
-    /// The number of visible records of the last memtable.
     pub(crate) fn visible(&self) -> u32 {
         self.visible
     }
@@ -71,13 +70,11 @@ impl ReadView {
         self.view.memtables.iter().enumerate().map(seen)
     }
 
-    /// Whether there may be tombstones.
     pub(crate) fn has_tombstones(&self) -> bool {
         self.view.runs.iter().any(|run| run.tombstones.is_some())
             || self.view.memtables.iter().any(|memtable| memtable.has_tombstones())
     }
 
-    /// The newest entries, in order.
     pub(crate) fn merge<F: Fingerprint>(&self) -> NewestEntries<F> {
         let mut merge = NewestEntries::default();
         for (memtable, visible) in self.memtables().rev().filter(|(memtable, _)| !memtable.is_empty()) {

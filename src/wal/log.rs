@@ -43,7 +43,6 @@ pub(crate) struct Log {
     file: Box<dyn LogFile>,
     number: u64,
     end: AtomicU64,
-    /// The length of the file.
     allocated: AtomicU64,
     /// An append failed, and so did cutting off its bytes.
     broken: AtomicBool,
@@ -70,7 +69,6 @@ pub(crate) fn rewrite(env: &Arc<dyn Env>, store: &Path, number: u64, end: u64) -
     file.commit().map(|_| ())
 }
 
-/// The durable part of the log.
 #[derive(Debug, Default)]
 struct Syncing {
     /// End of the bytes that survive a power failure.

@@ -29,6 +29,7 @@ mod search;
 
 pub use log::Durability;
 pub(crate) use log::{Log, Promise, rewrite};
-pub(crate) use names::{is_log, name, number_of, numbers_from};
-pub(crate) use reader::{LogReader, Tail};
+pub use names::is_log;
+pub(crate) use names::{name, number_of, numbers_from};
+pub(crate) use reader::LogReader;
 pub(crate) use scan::FramePlace;

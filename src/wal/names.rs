@@ -16,7 +16,9 @@ pub(crate) fn number_of(file: &str) -> Option<u64> {
     (name(number) == file).then_some(number)
 }
 
-pub(crate) fn is_log(path: &Path) -> bool {
+/// Whether a path names a log.
+#[must_use]
+pub fn is_log(path: &Path) -> bool {
     path.file_name().and_then(|name| number_of(name.to_str()?)).is_some()
 }
 

@@ -27,15 +27,6 @@ pub(crate) struct LogReader {
     pub(super) hashed: u64,
 }
 
-/// The bytes after the last frame that holds.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Tail {
-    /// Only zeros.
-    Clean,
-    /// The number of bytes of unfinished writes. None of them has returned.
-    Torn(u64),
-}
-
 #[derive(Debug, Default)]
 struct Window {
     bytes: Vec<u8>,
@@ -180,10 +171,11 @@ impl LogReader {
         Ok(Some(header).filter(|_| holds && padding.iter().all(|&byte| byte == 0)))
     }
 
-    /// The tail, after [`LogReader::next_batch`] returned `None`. Fails with `Damaged` if some of it was durable once.
-    pub(crate) fn tail(&mut self) -> Result<Tail> {
+    /// Number of bytes of unfinished writes after the last frame that holds, once [`LogReader::next_batch`] returned
+    /// `None`; none of these writes has returned. Fails with `Damaged` if some of them was durable once.
+    pub(crate) fn torn_bytes(&mut self) -> Result<u64> {
         let (start, next) = (self.at, self.next);
-        let Some(last) = self.last_used(start)? else { return Ok(Tail::Clean) };
+        let Some(last) = self.last_used(start)? else { return Ok(0) };
         let states_as_durable = |at: u64, header: &FrameHeader| {
             let most = next.saturating_add((at - start) / LEAST_FRAME);
             header.synced > start && (next..=most).contains(&header.sequence)
@@ -195,7 +187,7 @@ impl LogReader {
                 // A writer may have completed these frames since they were read.
                 self.window = Window::default();
                 if self.frame(start, next..=next)?.is_some() {
-                    return Ok(Tail::Clean);
+                    return Ok(0);
                 }
                 if self.frame(later, next..=u64::MAX)?.is_some() {
                     let message = format!("writes that were durable do not hold; those from byte {later} on do again");
@@ -204,7 +196,7 @@ impl LogReader {
             }
             at = chunk.next;
         }
-        Ok(Tail::Torn(last - start))
+        Ok(last - start)
     }
 
     /// The end of the last 8 bytes, counted from `start`, that are not all zero.
@@ -294,11 +286,11 @@ mod tests {
             let file = Growing { before: before.clone(), after: after.clone(), left: AtomicUsize::new(left) };
             let mut reader = LogReader::of_file(store.join(name(1)), Box::new(file), header.clone());
             assert_eq!(reader.next_batch().unwrap(), None);
-            let tail = reader.tail();
+            let tail = reader.torn_bytes();
             (tail, std::iter::from_fn(|| reader.next_batch().unwrap()).count())
         };
         assert_eq!(tail(usize::MAX).0.unwrap_err().kind(), crate::error::ErrorKind::Damaged);
         let (tail, more) = tail(1);
-        assert_eq!((tail.unwrap(), more), (Tail::Clean, 3));
+        assert_eq!((tail.unwrap(), more), (0, 3));
     }
 }

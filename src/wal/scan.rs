@@ -10,7 +10,6 @@ use crate::wal::names::name;
 use crate::wal::reader::CHUNK;
 use std::path::Path;
 
-/// A frame that holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct FramePlace {
     pub(crate) offset: u64,

@@ -4,14 +4,14 @@ use crate::db::compaction::picker::{self, sizes};
 use crate::db::compaction::tables::{DroppedKeys, MergedTables};
 use crate::db::estimate::Estimate;
 use crate::db::health::Failing;
-use crate::db::run_builder::{Maker, Making, RunParts};
+use crate::db::run_builder::{Maker, RunParts};
 use crate::db::store_inner::StoreInner;
 use crate::db::version_set::VersionSet;
 use crate::error::{Error, ErrorKind, Result};
 use crate::executor::{RankedGuard, RateLimiter};
 use crate::extsort::Workspace;
 use crate::fingerprint::{Fingerprint, Id, Record, by_width};
-use crate::segment::{Expected, Segment, chunks};
+use crate::segment::{Expected, Making, Segment, chunks};
 use crate::version::{NewestEntries, NewestEntry, Run, add_runs};
 use std::ops::Range;
 use std::sync::Arc;
@@ -89,23 +89,16 @@ impl StoreInner {
         let bytes = merged.bytes();
         let ends = runs.first().zip(runs.last()).map_or((0, 0), |(first, last)| (first.entry.first, last.entry.last));
         let net = merged_net(runs, is_oldest, &merged);
-        let new: Vec<_> = merged.into_run(ends.0, ends.1, net).into_iter().collect();
-        let mut is_placed = false;
+        let new = merged.into_run(ends.0, ends.1, net);
         self.install(
-            &new,
             |manifest, all| {
-                is_placed = splice(all, runs, &new);
-                if is_placed {
+                // Unless a load has merged all runs meanwhile.
+                if splice(all, runs, new) {
                     manifest.written.merged = manifest.written.merged.saturating_add(bytes);
                 }
             },
             |versions| _ = versions.merging.take_if(|failing| (ends.0..=ends.1).contains(&failing.up_to)),
-        )?;
-        if !is_placed {
-            // A load has merged all runs meanwhile.
-            new.iter().for_each(|run| run.mark_obsolete(&self.context.obsolete_files));
-        }
-        Ok(())
+        )
     }
 
     /// Takes the compaction lock. Unthrottles the compaction that holds it.
@@ -178,28 +171,21 @@ impl StoreInner {
         };
         let live = Live { entries: merge(), dropped: &dropped, current: None };
         let records = maker.records(making, chunks(live, workspace.memory_of_chunks()))?;
-        let tombstones = || {
-            if is_oldest || tombstones.count() == 0 {
-                return Ok(None);
+        if is_oldest || tombstones.count() == 0 {
+            return maker.run::<F>(None, records, making);
+        }
+        let removed = merge().filter_map(|newest| match newest {
+            Ok(NewestEntry { entry, .. }) if entry.is_tombstone && entry.record.id != Id::Count(0) => {
+                Some(Ok(entry.record))
             }
-            let removed = merge().filter_map(|newest| match newest {
-                Ok(NewestEntry { entry, .. }) if entry.is_tombstone && entry.record.id != Id::Count(0) => {
-                    Some(Ok(entry.record))
-                }
-                Ok(_) => None,
-                Err(error) => Some(Err(error)),
-            });
-            maker.tombstones(making, chunks(removed, workspace.memory_of_chunks()))
-        };
-        let run = tombstones().and_then(|tombstones| maker.run::<F>(tombstones, records.clone(), making));
-        run.inspect_err(|_| {
-            let Some((_, segment)) = &records else { return };
-            segment.mark_obsolete(&self.context.obsolete_files);
-        })
+            Ok(_) => None,
+            Err(error) => Some(Err(error)),
+        });
+        let tombstones = maker.tombstones(making, chunks(removed, workspace.memory_of_chunks()))?;
+        maker.run::<F>(tombstones, records, making)
     }
 }
 
-/// The net number of records of merged runs, if it is known.
 pub(crate) fn merged_net(runs: &[Arc<Run>], is_oldest: bool, merged: &RunParts) -> Option<i64> {
     if is_oldest {
         return i64::try_from(merged.records.as_ref().map_or(0, |made| made.0.records)).ok();
@@ -208,11 +194,11 @@ pub(crate) fn merged_net(runs: &[Arc<Run>], is_oldest: bool, merged: &RunParts) 
 }
 
 /// Replaces the neighbours `old` by `new`. Returns whether `old` was found.
-fn splice(all: &mut Vec<Arc<Run>>, old: &[Arc<Run>], new: &[Arc<Run>]) -> bool {
+fn splice(all: &mut Vec<Arc<Run>>, old: &[Arc<Run>], new: Option<Arc<Run>>) -> bool {
     let numbers = |runs: &[Arc<Run>]| runs.iter().map(|run| (run.entry.first, run.entry.last)).collect::<Vec<_>>();
     let (numbers_of_all, numbers) = (numbers(all), numbers(old));
     let Some(at) = numbers_of_all.windows(old.len().max(1)).position(|window| window == numbers) else { return false };
-    all.splice(at..at + old.len(), new.iter().cloned());
+    all.splice(at..at + old.len(), new);
     true
 }
 

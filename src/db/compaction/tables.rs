@@ -70,10 +70,7 @@ impl SecondaryKeySource for MergedTables<'_> {
 
     fn keys(&self, table: usize, visit: &mut dyn FnMut(&[u64]) -> Result<()>) -> Result<()> {
         let sorted = self.dropped.take(table).map(Sorter::finish).transpose()?;
-        let mut dropped = sorted.iter().flat_map(|sorted| sorted.chunks(self.memory)).flat_map(|chunk| match chunk {
-            Ok(chunk) => chunk.iter().copied().map(Ok).collect::<Vec<_>>(),
-            Err(error) => vec![Err(error)],
-        });
+        let mut dropped = sorted.iter().flat_map(|sorted| sorted.items(self.memory));
         merge_keys(self.tables(table), &mut dropped, visit)
     }
 }

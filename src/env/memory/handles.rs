@@ -133,7 +133,6 @@ impl ScratchFile for Scratch {
     }
 }
 
-/// The bytes of a file when it was opened.
 #[derive(Debug)]
 pub(super) struct Reader {
     pub(super) bytes: Vec<u8>,

@@ -97,7 +97,6 @@ impl Names {
         self.unsynced.push(change);
     }
 
-    /// Makes the changes of names in a directory durable.
     pub(super) fn sync(&mut self, directory: &Path) {
         // A rename may have its other name in another directory. Earlier changes of that name become durable too:
         // otherwise they would come after the rename on the device and undo half of it.

@@ -24,7 +24,6 @@ pub(super) struct Tables {
     of_stores: Vec<Vec<(usize, Encoding)>>,
 }
 
-/// The parameters of an encoded table.
 #[derive(Clone, Copy, PartialEq)]
 struct Encoding {
     codec: Codec,
@@ -32,7 +31,6 @@ struct Encoding {
 }
 
 impl Tables {
-    /// The tables of stores with these parameters.
     pub(super) fn of(parameters: &[Parameters]) -> Result<Self> {
         let mut layouts: Vec<(TableLayout, Vec<Encoding>)> = Vec::new();
         let mut of_stores = Vec::new();
@@ -76,7 +74,6 @@ impl Tables {
     }
 }
 
-/// Sizes of one table.
 #[derive(Clone, Copy)]
 pub(super) struct Encoded {
     pub(super) blocks: u64,

@@ -46,7 +46,6 @@ impl<'a> Keys<'a> {
         Ok(Self { segment, fingerprints, sample, kept })
     }
 
-    /// Number of distinct fingerprints of the segment.
     pub(super) fn fingerprints(&self) -> u64 {
         self.fingerprints
     }
@@ -56,7 +55,6 @@ impl<'a> Keys<'a> {
         self.sample.unwrap_or(self.kept.len())
     }
 
-    /// The sorted keys of the table with this permutation.
     pub(super) fn of_table(&self, permutation: &Permutation) -> Result<Vec<u64>> {
         let mut keys = keys_of(&self.kept, permutation);
         let Some(sample) = self.sample else { return Ok(keys) };

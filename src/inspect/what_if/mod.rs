@@ -110,7 +110,6 @@ impl Alternative {
         })
     }
 
-    /// Adds the tables of a segment.
     fn add(&mut self, tables: &[Encoded], fingerprints: u64) {
         for (table, encoded) in self.tables.iter_mut().zip(tables) {
             table.fingerprints += fingerprints;

@@ -202,15 +202,24 @@ fn queries(fingerprints: &[u64]) -> Vec<u64> {
 }
 
 /// Splitmix64: the same sample on every machine.
-struct Random(u64);
+pub(crate) struct Random(pub(crate) u64);
 
 impl Random {
+    pub(crate) fn next(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        mix(self.0)
+    }
+
     /// A number below `limit`; 0 if there is none.
     #[expect(clippy::cast_possible_truncation, reason = "below the length of something in memory")]
     fn below(&mut self, limit: u64) -> usize {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let z = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        let z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        ((u128::from(z ^ (z >> 31)) * u128::from(limit)) >> 64) as usize
+        ((u128::from(self.next()) * u128::from(limit)) >> 64) as usize
     }
+}
+
+/// Splitmix64 of one number: a bijection.
+pub(crate) fn mix(number: u64) -> u64 {
+    let z = (number ^ (number >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    let z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    z ^ (z >> 31)
 }

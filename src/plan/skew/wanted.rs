@@ -81,7 +81,6 @@ impl Found {
         found.is_some_and(|exists| exists.load(Ordering::Relaxed))
     }
 
-    /// The approximate number of distinct prefixes of all keys.
     pub(super) fn distinct_prefixes(&self) -> f64 {
         self.distinct_prefixes
     }

@@ -20,7 +20,6 @@ impl AnswerBudget {
         self.taken.fetch_add(bytes, Ordering::Relaxed).saturating_add(bytes) <= self.bytes
     }
 
-    /// Whether the budget was exceeded.
     pub(crate) fn is_full(&self) -> bool {
         self.taken.load(Ordering::Relaxed) > self.bytes
     }

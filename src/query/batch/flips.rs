@@ -15,7 +15,6 @@ use crate::query::batch::ranges::KeyRange;
 pub(crate) struct Flips {
     /// The shared bits, further bits and radius that they are for.
     made_for: Option<(u32, u32, u32)>,
-    /// Flips of the shared bits.
     outer: Vec<u64>,
     /// Flips of a word's number, by the number of flips.
     words: Vec<Vec<u32>>,
@@ -26,7 +25,6 @@ pub(crate) struct Flips {
 }
 
 impl Flips {
-    /// Makes the flips of a range.
     pub(crate) fn prepare(&mut self, range: &KeyRange, radius: u32) {
         let bits = range.prefix - range.common;
         let wanted = Some((range.common, bits, radius));

@@ -23,7 +23,6 @@ const MANY_PAGES: u64 = 8;
 /// Parts of the queries for each thread.
 const PARTS: usize = 16;
 
-/// Bounds of the memory.
 #[derive(Debug)]
 pub(crate) struct Bounds {
     /// Bytes for pairs of queries and fingerprints, of one segment at a time.
@@ -55,7 +54,6 @@ pub(crate) struct Gathered<F> {
 /// The matches of consecutive queries.
 #[derive(Clone, Debug)]
 pub(crate) struct AnswerPart<F> {
-    /// The number of the first query.
     first: usize,
     found: Vec<Numbered<F>>,
     /// Queries near a fingerprint with very many records.
@@ -70,9 +68,6 @@ impl<F: Fingerprint> Gathered<F> {
     }
 
     /// Merges the queries with a segment; whether memory sufficed.
-    ///
-    /// # Errors
-    /// `Damaged` or `Io` from reading.
     pub(crate) fn merge(&mut self, segment: &Segment, queries: &[F], k: u32, work: &mut QueryStats) -> Result<bool> {
         let budget = AnswerBudget::new(self.bounds.pairs);
         let tables = merge_segment(segment, queries, k, &budget, work)?;
@@ -85,7 +80,6 @@ impl<F: Fingerprint> Gathered<F> {
         Ok(!self.bounds.matches.is_full())
     }
 
-    /// Adds the records of the pairs of a table.
     fn add(&mut self, segment: &Segment, queries: &[F], mut pairs: Vec<Pair<F>>) -> Result<()> {
         // In the order of the primary table, the ids of one pair lie near those of the next.
         let place = |pair: &Pair<F>| (pair.found.rank, pair.found.fingerprint);

@@ -24,14 +24,12 @@ impl Marks {
         self.0.iter_mut().take((1usize << bits.min(MOST_BITS)).div_ceil(64)).for_each(|word| *word = 0);
     }
 
-    /// Marks places of a word.
     #[inline]
     pub(crate) fn set(&mut self, word: u32, places: u64) {
         // The remainder changes nothing, and costs less than a comparison.
         self.0.get_mut(word as usize % WORDS).into_iter().for_each(|word| *word |= places);
     }
 
-    /// The marked places of a word.
     #[inline]
     pub(crate) fn word(&self, word: u64) -> u64 {
         self.0.get(word as usize % WORDS).copied().unwrap_or(0)

@@ -13,9 +13,6 @@ use rayon::prelude::*;
 
 /// Every fingerprint of a segment within distance `k` of each of fewer than 2^32 queries, table by table, each pair
 /// once. Pairs are missing if they exceed the budget.
-///
-/// # Errors
-/// `Damaged` or `Io` from reading blocks.
 pub(crate) fn merge_segment<F: Fingerprint>(
     segment: &Segment,
     queries: &[F],

@@ -12,7 +12,6 @@ pub(crate) const LEAD: u32 = 32;
 pub(crate) struct SortedQueries {
     /// The [`LEAD`] leading bits of each permuted query.
     leads: Vec<u32>,
-    /// The query's number.
     numbers: Vec<u32>,
     /// Leading bits that number the directory's slots.
     bits: u32,
@@ -58,7 +57,6 @@ impl SortedQueries {
         (from, self.leads.get(from..to).unwrap_or_default())
     }
 
-    /// The number of the query at a position.
     #[inline]
     pub(crate) fn number(&self, at: usize) -> u32 {
         self.numbers.get(at).copied().unwrap_or(u32::MAX)

@@ -183,7 +183,6 @@ fn probe<F: Fingerprint>(
     Ok(searchers?.iter().fold(QueryStats::default(), |sum, searcher| sum + searcher.work))
 }
 
-/// Drops removed records from the answers.
 fn drop_removed<F: Fingerprint>(
     context: &Arc<StoreContext>,
     state: &ReadView,

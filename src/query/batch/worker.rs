@@ -18,7 +18,6 @@ use std::ops::ControlFlow;
 /// A stored fingerprint near a query.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Pair<F> {
-    /// The query's number.
     pub(crate) query: u32,
     pub(crate) found: Found<F>,
 }
@@ -117,9 +116,6 @@ impl<'a, F: Fingerprint> Worker<'a, F> {
     }
 
     /// Finds the pairs of a range.
-    ///
-    /// # Errors
-    /// `Damaged` or `Io` from reading blocks.
     pub(crate) fn merge(&mut self, range: &KeyRange) -> Result<()> {
         if self.job.budget.is_full() {
             return Ok(());

@@ -20,9 +20,7 @@ pub(crate) struct Found<F> {
 /// A row that a narrow key names, to be compared with a query.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct NamedRow {
-    /// The query's number.
     pub(crate) query: u32,
-    /// The row's number.
     pub(crate) row: u64,
 }
 

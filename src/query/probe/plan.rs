@@ -5,7 +5,6 @@ use crate::plan::merging;
 use crate::plan::probing::{self, Probing, Shape};
 use crate::segment::{Filter, Segment, Table};
 
-/// How a segment is searched.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum SegmentPlan {
     Probe(Vec<TableProbe>),
@@ -13,10 +12,8 @@ pub(crate) enum SegmentPlan {
     Scan,
 }
 
-/// How one table is probed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct TableProbe {
-    /// Number of the table.
     pub(crate) table: usize,
     /// Length of the prefixes in bits.
     pub(crate) prefix: u32,

@@ -22,7 +22,6 @@ const TOGETHER: usize = 512 + 32;
 struct ProbeRun {
     /// Number of the table's entry in the plan.
     step: u32,
-    /// Number of prefixes.
     length: usize,
 }
 
@@ -32,7 +31,6 @@ struct ProbePlace {
     step: u32,
     /// The least key with the prefix.
     first: u64,
-    /// Its slot in the index.
     slot: usize,
 }
 
@@ -58,9 +56,6 @@ pub(crate) struct Prober {
 impl Prober {
     /// Calls `visit` with each fingerprint within distance `k`, once or more for each table that sees it, until it
     /// breaks. Tries only the masks in `part`.
-    ///
-    /// # Errors
-    /// `Damaged` or `Io` from reading blocks.
     pub(crate) fn probe<F: Fingerprint, B>(
         &mut self,
         segment: &Segment,

@@ -12,9 +12,6 @@ use std::ops::ControlFlow;
 
 /// Calls `visit` with each fingerprint of a segment within distance `k`, once or several times, until it breaks.
 /// Carries out only `part` of a plan that probes; a scan belongs to the last part.
-///
-/// # Errors
-/// `Damaged` or `Io` from reading blocks.
 pub(crate) fn search_segment<F: Fingerprint, B>(
     prober: &mut Prober,
     segment: &Segment,
@@ -33,9 +30,6 @@ pub(crate) fn search_segment<F: Fingerprint, B>(
 
 /// Calls `visit` with each fingerprint of a segment within distance `k`, once and in ascending order, until it breaks.
 /// `visit` may lower `k`; some farther fingerprints may still come then.
-///
-/// # Errors
-/// As [`search_segment`].
 pub(crate) fn scan_segment<F: Fingerprint, B>(
     segment: &Segment,
     query: F,

@@ -22,12 +22,7 @@ use std::sync::Arc;
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Building<'a> {
-    pub(crate) env: &'a Arc<dyn Env>,
-    pub(crate) directory: &'a Path,
-    /// Its number, which gives its name; a segment without a number is an unnamed file, which ends with the process.
-    pub(crate) number: Option<u64>,
-    pub(crate) parameters: &'a Parameters,
+pub(crate) struct Making<'a> {
     pub(crate) workspace: &'a Workspace,
     pub(crate) expected: Expected,
     /// The source of the secondary tables' keys, if they are sorted already.
@@ -35,17 +30,20 @@ pub(crate) struct Building<'a> {
     pub(crate) limiter: Option<&'a RateLimiter>,
 }
 
-impl<'a> Building<'a> {
-    pub(crate) fn new(
-        env: &'a Arc<dyn Env>,
-        directory: &'a Path,
-        number: Option<u64>,
-        parameters: &'a Parameters,
-        workspace: &'a Workspace,
-    ) -> Self {
-        let expected = Expected::default();
-        Self { env, directory, number, parameters, workspace, expected, secondary: None, limiter: None }
+impl<'a> Making<'a> {
+    pub(crate) fn new(workspace: &'a Workspace) -> Self {
+        Self { workspace, expected: Expected::default(), secondary: None, limiter: None }
     }
+}
+
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Building<'a> {
+    pub(crate) env: &'a Arc<dyn Env>,
+    pub(crate) directory: &'a Path,
+    /// Its number, which gives its name; a segment without a number is an unnamed file, which ends with the process.
+    pub(crate) number: Option<u64>,
+    pub(crate) parameters: &'a Parameters,
+    pub(crate) making: Making<'a>,
 }
 
 /// Sorted keys of the secondary tables of a segment of 64-bit fingerprints. The builder reads them after all records.
@@ -110,7 +108,7 @@ fn write_in_order(
         if section != current {
             let later = waiting
                 .entry(section)
-                .or_insert_with(|| Waiting { pages: Spool::within(building.workspace), end: None });
+                .or_insert_with(|| Waiting { pages: Spool::within(building.making.workspace), end: None });
             match part {
                 SectionPart::Pages(mut pages) => later.pages.append(&mut pages)?,
                 end => later.end = Some(end),
@@ -143,7 +141,7 @@ fn send_pages(
     pages: &mut Vec<u8>,
     least: usize,
 ) -> Result<()> {
-    building.limiter.map_or(Ok(()), RateLimiter::step)?;
+    building.making.limiter.map_or(Ok(()), RateLimiter::step)?;
     if pages.len() < least.max(1) {
         return Ok(());
     }
@@ -157,7 +155,7 @@ fn encode<'b, F: Fingerprint>(
     chunks: impl Iterator<Item = Result<RecordChunk<'b, F>>>,
     sender: Sender,
 ) -> Result<(u64, u64)> {
-    let Building { parameters, workspace, expected, .. } = building;
+    let Building { parameters, making: Making { workspace, expected, secondary, limiter }, .. } = building;
     let mut ids = IdSection::new(parameters.ids(), expected, workspace);
     let mut buffer = SecondaryKeyBuffer::<F>::new(workspace);
     let (mut first, mut records, mut last) = (None, 0, None);
@@ -180,19 +178,19 @@ fn encode<'b, F: Fingerprint>(
         }
         if first.is_none() {
             // The code is trained on the first chunk, or on a sample from all over.
-            first = Some(match building.secondary.filter(|_| F::WIDTH == 64) {
+            first = Some(match secondary.filter(|_| F::WIDTH == 64) {
                 Some(secondary) => PrimaryTable::trained(parameters, &secondary.sample(0)?),
                 None => PrimaryTable::new(parameters, &fingerprints),
             });
         }
         let keys = || match &mut first {
             Some(table) => push_keys(building, table, &fingerprints, &sender),
-            None => building.limiter.map_or(Ok(()), RateLimiter::step),
+            None => limiter.map_or(Ok(()), RateLimiter::step),
         };
         let (keys, pushed) = rayon::join(keys, || ids.push(&batch));
         keys.and(pushed)?;
         drop(batch);
-        match building.secondary {
+        match secondary {
             Some(_) => buffer.count(fingerprints.len()),
             None => buffer.push(fingerprints, workspace)?,
         }
@@ -239,7 +237,7 @@ fn push_keys<F: Fingerprint>(
     fingerprints: &[F],
     sender: &Sender,
 ) -> Result<()> {
-    let piece = building.workspace.piece();
+    let piece = building.making.workspace.piece();
     for chunk in fingerprints.chunks((piece / F::BYTES).max(1)) {
         table.push(chunk);
         send_pages(building, sender, 0, table.pages(), piece)?;
@@ -266,7 +264,7 @@ fn other_tables<F: Fingerprint>(
     sender: &Sender,
 ) -> Result<()> {
     let secondary: Vec<_> = layouts.iter().enumerate().skip(1).collect();
-    let at_once = match buffer.tables_at_once(building.workspace) {
+    let at_once = match buffer.tables_at_once(building.making.workspace) {
         few if few < rayon::current_num_threads() => few,
         _ => secondary.len(),
     };
@@ -288,24 +286,23 @@ fn encode_table<F: Fingerprint>(
 ) -> Result<()> {
     // A design has at most 256 tables.
     let number = u8::try_from(section).unwrap_or(u8::MAX);
-    let piece = building.workspace.piece();
-    let mut encoder = match building.secondary {
-        Some(secondary) => Some(TableEncoder::new(building.parameters, number, &secondary.sample(section)?)),
-        None => None,
-    };
+    let Building { parameters, making: Making { workspace, secondary, .. }, .. } = building;
+    let piece = workspace.piece();
+    let sample = secondary.map(|secondary| secondary.sample(section)).transpose()?;
+    let mut encoder = sample.map(|sample| TableEncoder::new(parameters, number, &sample));
     let mut encode = |keys: &[u64]| {
-        let encoder = encoder.get_or_insert_with(|| TableEncoder::new(building.parameters, number, keys));
+        let encoder = encoder.get_or_insert_with(|| TableEncoder::new(parameters, number, keys));
         for chunk in keys.chunks((piece / size_of::<u64>()).max(1)) {
             encoder.push(chunk);
             send_pages(building, sender, section, &mut encoder.pages, piece)?;
         }
         Ok(())
     };
-    match building.secondary {
+    match secondary {
         Some(secondary) => secondary.keys(section, &mut encode)?,
-        None => buffer.keys(section, layout, building.workspace, encode)?,
+        None => buffer.keys(section, layout, workspace, encode)?,
     }
-    let encoder = encoder.unwrap_or_else(|| TableEncoder::new(building.parameters, number, &[]));
+    let encoder = encoder.unwrap_or_else(|| TableEncoder::new(parameters, number, &[]));
     let (mut pages, table) = encoder.finish();
     send_pages(building, sender, section, &mut pages, 1)?;
     send(sender, section, SectionPart::Table(table))

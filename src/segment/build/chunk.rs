@@ -11,7 +11,6 @@ use std::borrow::Cow;
 pub(crate) struct Expected {
     /// The number of the first record without an id.
     pub(crate) first_number: u64,
-    /// Estimated bytes of all texts.
     pub(crate) text_bytes: u64,
     pub(crate) at_once: bool,
 }

@@ -12,7 +12,6 @@ use crate::fingerprint::{Fingerprint, Id, IdRef};
 use crate::segment::build::chunk::RecordChunk;
 use crate::segment::reader::Segment;
 use crate::segment::records::SegmentRecords;
-use std::marker::PhantomData;
 use std::sync::Arc;
 use xxhash_rust::xxh64::xxh64;
 
@@ -38,14 +37,16 @@ pub(crate) fn id_hash_of(id: IdRef<'_>) -> Option<u64> {
     }
 }
 
-pub(crate) struct IdIndexEntries<F> {
-    sorted: Sorted<NumberedRecord<u64>>,
-    width: PhantomData<F>,
-}
+/// Hashes and ranks, in order.
+pub(crate) struct IdIndexEntries(Sorted<NumberedRecord<u64>>);
 
-impl<F: Fingerprint> IdIndexEntries<F> {
+impl IdIndexEntries {
     /// The index of a segment; `limiter` slows it down.
-    pub(crate) fn of(segment: &Arc<Segment>, workspace: &Workspace, limiter: Option<&RateLimiter>) -> Result<Self> {
+    pub(crate) fn of<F: Fingerprint>(
+        segment: &Arc<Segment>,
+        workspace: &Workspace,
+        limiter: Option<&RateLimiter>,
+    ) -> Result<Self> {
         let records = segment.footer().records;
         let mut sorter = Sorter::new(workspace, workspace.memory_of_records());
         let (mut last, mut rank) = (None, 0u64);
@@ -58,17 +59,15 @@ impl<F: Fingerprint> IdIndexEntries<F> {
             rank += u64::from(before.is_some() && before != last);
             sorter.push(NumberedRecord { fingerprint: id_hash(&record.id, records), id: rank })?;
         }
-        Ok(Self { sorted: sorter.finish()?, width: PhantomData })
+        Ok(Self(sorter.finish()?))
     }
 
-    /// All hashes and ranks in order, in chunks.
-    pub(crate) fn pairs(&self, workspace: &Workspace) -> impl Iterator<Item = Result<Vec<(u64, u64)>>> {
-        let pairs = |chunk: &[NumberedRecord<u64>]| chunk.iter().map(|entry| (entry.fingerprint, entry.id)).collect();
-        self.sorted.chunks(workspace.memory_of_chunks()).map(move |chunk| chunk.map(|chunk| pairs(&chunk)))
+    pub(crate) fn items(&self, workspace: &Workspace) -> impl Iterator<Item = Result<NumberedRecord<u64>>> {
+        self.0.items(workspace.memory_of_chunks())
     }
 
     /// The entries as records of an index segment.
     pub(crate) fn chunks(&self, workspace: &Workspace) -> impl Iterator<Item = Result<RecordChunk<'_, u64>>> {
-        self.sorted.chunks(workspace.memory_of_chunks()).map(|chunk| Ok(RecordChunk::Numbers(chunk?)))
+        self.0.chunks(workspace.memory_of_chunks()).map(|chunk| Ok(RecordChunk::Numbers(chunk?)))
     }
 }

@@ -19,7 +19,6 @@ pub(crate) struct IdSection<F> {
     enough: u64,
     expected: Expected,
     last: Option<F>,
-    /// The fingerprint that is being counted.
     counted: Option<NumberedRecord<F>>,
     pages: Spool,
 }
@@ -122,7 +121,6 @@ impl<F: Fingerprint> IdSection<F> {
     }
 }
 
-/// Most records that wait for their page.
 const WAITING: usize = 4 * id_page::MAX_RECORDS;
 
 /// Encodes the ids of records sorted by fingerprint, then id, and distinct. Finished pages gather until the caller

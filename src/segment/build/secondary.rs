@@ -26,7 +26,6 @@ impl<F: Fingerprint> SecondaryKeyBuffer<F> {
         self.count
     }
 
-    /// Counts `more` fingerprints without keeping them.
     pub(crate) fn count(&mut self, more: usize) {
         self.count += more as u64;
     }

@@ -11,7 +11,6 @@ use crate::fingerprint::Id;
 use crate::format::footer::Footer;
 use std::sync::Arc;
 
-/// The next ids of a segment.
 #[derive(Debug)]
 pub(crate) enum SalvagedUnit {
     Sound(Vec<(bool, Id)>),

@@ -26,7 +26,6 @@ use std::io;
 use std::path::Path;
 use std::sync::Arc;
 
-/// A segment that may be damaged in parts.
 #[derive(Debug)]
 pub(crate) struct Salvage {
     file: Arc<SegmentFile>,

@@ -30,7 +30,6 @@ const SAMPLE: usize = 8;
 const LEAST_SAMPLE: usize = 4;
 /// Bytes of the sample for the largest content.
 pub(super) const MAX_SAMPLE: usize = SAMPLE * MAX_CONTENT;
-/// Compression level of the dictionary itself.
 const LEVEL: i32 = 12;
 
 /// Length of the byte runs by which texts are compared.
@@ -126,7 +125,6 @@ impl Counters {
         (0..(text.len() + 1).saturating_sub(RUN)).map(slot).map(|slot| usize::try_from(slot).unwrap_or(0))
     }
 
-    /// Changes the counters of a text's runs.
     fn change(&mut self, text: &[u8], change: impl Fn(&mut u16)) {
         for slot in Self::slots(text, self.shift) {
             self.counts.get_mut(slot).into_iter().for_each(&change);

@@ -20,13 +20,11 @@ pub(crate) struct TextEncoder {
     frame: TextFrame,
     /// Payloads of whole frames, and how many fingerprints begin in each.
     waiting: Vec<(Vec<u8>, u16)>,
-    /// The index entries of the finished frames.
     entries: Vec<UnitEntry>,
     pub(crate) pages: Vec<u8>,
 }
 
 impl TextEncoder {
-    /// Most bytes of a sample that are used.
     pub(crate) const SAMPLE: u64 = dictionary::MAX_SAMPLE as u64;
 
     /// An encoder with a dictionary from a sample of the texts, evenly spread over them. The estimate of all texts'
