@@ -1,7 +1,7 @@
 //! Sizes and counts.
 
 use crate::db::{FilterStatistics, WritePressure, filters, records_of_state};
-use crate::format::manifest::{ManifestData, WriteSummary};
+use crate::format::manifest::{ManifestData, WrittenBytes};
 use crate::format::parameters::Parameters;
 use crate::plan::{Design, TableForm, TableLayout};
 use crate::segment::Segment;
@@ -58,24 +58,6 @@ pub struct Statistics {
     pub tables: Vec<TableStatistics>,
 }
 
-/// All bytes written for a store.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct WrittenBytes {
-    /// To logs whose writes were flushed.
-    pub log: u64,
-    /// To segments of new records: flushed, or loaded in bulk.
-    pub new: u64,
-    /// To segments that were merged from others.
-    pub merged: u64,
-}
-
-impl WrittenBytes {
-    pub(crate) fn of(WriteSummary { log, new, merged }: WriteSummary) -> Self {
-        Self { log, new, merged }
-    }
-}
-
 impl Statistics {
     /// Ratio of stored entries to records: removed and repeated records and tombstones count.
     #[must_use]
@@ -96,7 +78,7 @@ impl Statistics {
 
     pub(crate) fn add_manifest(&mut self, manifest: &ManifestData) {
         self.file_bytes += manifest.write().len() as u64;
-        self.written = WrittenBytes::of(manifest.written);
+        self.written = manifest.written;
     }
 }
 

@@ -54,7 +54,6 @@ pub(crate) use count::{effective, pointless, records_of_runs, records_of_state};
 pub(crate) use directory::{
     CREATING, Vacancy, begin_creation, create_durably, forget_lock, undo_creation, vacancy_for_store,
 };
-pub(crate) use estimate::Estimate;
 pub use filters::FilterStatistics;
 pub(crate) use flush::MEMORY;
 pub(crate) use handle::Handle;

@@ -56,13 +56,16 @@ impl RunEntry {
     }
 }
 
-/// Bytes written to the store's files since its creation, for the write amplification: to logs, to segments of new
-/// records, and to merged segments.
+/// All bytes written for a store since its creation.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct WriteSummary {
-    pub(crate) log: u64,
-    pub(crate) new: u64,
-    pub(crate) merged: u64,
+#[non_exhaustive]
+pub struct WrittenBytes {
+    /// To logs whose writes were flushed.
+    pub log: u64,
+    /// To segments of new records: flushed, or loaded in bulk.
+    pub new: u64,
+    /// To segments that were merged from others.
+    pub merged: u64,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -76,7 +79,7 @@ pub(crate) struct ManifestData {
     pub(crate) first_log: u64,
     /// The last sequence number whose writes are in segments; of logs only later ones count.
     pub(crate) flushed: u64,
-    pub(crate) written: WriteSummary,
+    pub(crate) written: WrittenBytes,
     pub(crate) runs: Vec<RunEntry>,
 }
 
@@ -89,7 +92,7 @@ impl ManifestData {
             next_segment: 1,
             first_log: 1,
             flushed: 0,
-            written: WriteSummary::default(),
+            written: WrittenBytes::default(),
             runs: Vec::new(),
         }
     }
@@ -108,7 +111,7 @@ impl ManifestData {
             IdAssignment::Auto => 1,
             IdAssignment::Explicit => 2,
         });
-        let WriteSummary { log, new, merged } = self.written;
+        let WrittenBytes { log, new, merged } = self.written;
         for value in [self.next_id, self.next_segment, self.first_log, self.flushed, log, new, merged] {
             out.extend_from_slice(&value.to_le_bytes());
         }
@@ -144,7 +147,7 @@ impl ManifestData {
         };
         let (next_id, next_segment) = (fields.u64("next id")?, fields.u64("next segment")?);
         let (first_log, flushed) = (fields.u64("first log")?, fields.u64("flushed")?);
-        let written = WriteSummary {
+        let written = WrittenBytes {
             log: fields.u64("bytes to logs")?,
             new: fields.u64("bytes of new segments")?,
             merged: fields.u64("bytes of merged segments")?,

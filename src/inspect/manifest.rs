@@ -70,7 +70,6 @@ pub fn manifest(store: impl AsRef<Path>, options: &Options) -> Result<ManifestVi
     let state = file::read(&*options.env, store.as_ref())?;
     let runs = state.runs.iter().map(view).collect();
     let ManifestData { parameters, id_assignment, next_id, next_segment, first_log, flushed, written, .. } = state;
-    let written = WrittenBytes::of(written);
     Ok(ManifestView { parameters, id_assignment, next_id, next_segment, first_log, flushed, written, runs })
 }
 

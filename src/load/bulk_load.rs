@@ -1,8 +1,6 @@
 //! Bulk load: one new run and one new manifest.
 
-use crate::db::{
-    Estimate, Made, Refused, RunParts, Slowed, StoreInner, Writer, check_id_assignment, merged_net, pointless,
-};
+use crate::db::{Made, Refused, RunParts, Slowed, StoreInner, Writer, check_id_assignment, merged_net, pointless};
 use crate::error::{Error, Result};
 use crate::extsort::Workspace;
 use crate::fingerprint::{Fingerprint, IdAssignment, IdKind, Record, by_width};
@@ -91,12 +89,11 @@ impl StoreInner {
         merging: Merging,
     ) -> Result<Loaded> {
         let mut report = LoadReport { records: records.given(), ..LoadReport::default() };
-        let estimate = Estimate::of(&self.context);
-        let index = estimate.index_bytes(records.fingerprints());
+        let index = self.index_bytes(records.fingerprints());
         let workspace = self.beside_indexes(records.workspace()).without(index);
         // Records that the store numbers or counts differ from all that are there.
         let is_apart = records.ids() == RecordIds::Without;
-        let (parts, last) = self.make_missing(&records, old, &workspace, first_number, &estimate)?;
+        let (parts, last) = self.make_missing(&records, old, &workspace, first_number)?;
         drop(records);
         if let Some((entry, _)) = &parts.records {
             report.already_present = report.records - entry.records;
@@ -118,7 +115,6 @@ impl StoreInner {
         old: Option<&SortedRecords<F>>,
         workspace: &Workspace,
         first_number: u64,
-        estimate: &Estimate,
     ) -> Result<(RunParts, u64)> {
         let text_bytes = records.text_bytes();
         let expected = Expected { first_number, text_bytes, at_once: records.come_at_once() };
@@ -136,7 +132,7 @@ impl StoreInner {
                 let new = missing.records();
                 // The same holds for distinct fingerprints if only records could be counted.
                 let own = if records.is_in_memory() { new } else { missing.distinct(None).len() as u64 };
-                estimate.check_records(part(fingerprints, own), part(text_bytes, new))?;
+                self.check_room_to_load(part(fingerprints, own), part(text_bytes, new))?;
             }
             Ok(missing)
         });

@@ -46,7 +46,7 @@ impl Filter {
 
     /// The first step of probing prefixes, each given as the least key that has it: prefetches their words.
     #[inline]
-    pub(crate) fn ask(&self, firsts: impl Iterator<Item = u64>) -> impl Iterator<Item = FilterPrefix> {
+    pub(crate) fn prefetch(&self, firsts: impl Iterator<Item = u64>) -> impl Iterator<Item = FilterPrefix> {
         let (words, shape) = (self.words.as_slice(), self.shape);
         firsts.map(move |first| {
             let prefix = FilterPrefix::new(first, shape);
@@ -113,7 +113,7 @@ impl FilterBuilder {
         if self.waiting.len() == AHEAD {
             self.waiting.drain(..).for_each(|prefix| self.filter.enter(prefix));
         }
-        self.waiting.extend(self.filter.ask(std::iter::once(first)));
+        self.waiting.extend(self.filter.prefetch(std::iter::once(first)));
     }
 
     pub(super) fn finish(mut self) -> Filter {
@@ -158,7 +158,7 @@ mod tests {
                 prefixes.iter().for_each(|&prefix| builder.push(prefix));
                 let filter = builder.finish();
                 let passing = |prefixes: &[u64]| {
-                    let asked: Vec<_> = filter.ask(prefixes.iter().copied()).collect();
+                    let asked: Vec<_> = filter.prefetch(prefixes.iter().copied()).collect();
                     filter.pass(&asked).count()
                 };
                 assert_eq!(passing(&prefixes), prefixes.len());

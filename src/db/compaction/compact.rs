@@ -2,7 +2,6 @@
 
 use crate::db::compaction::picker::{self, sizes};
 use crate::db::compaction::tables::{DroppedKeys, MergedTables};
-use crate::db::estimate::Estimate;
 use crate::db::health::Failing;
 use crate::db::run_builder::{Maker, RunParts};
 use crate::db::store_inner::StoreInner;
@@ -115,16 +114,6 @@ impl StoreInner {
         Workspace::new(&self.context.path, &self.context.options)
     }
 
-    pub(crate) fn check_room_to_merge(&self, runs: &[Arc<Run>]) -> Result<()> {
-        let records = |segment: Option<&Arc<Segment>>| segment.map_or(0, |segment| segment.footer().records);
-        let sum = |of: &dyn Fn(&Run) -> u64| runs.iter().map(|run| of(run)).fold(0, u64::saturating_add);
-        Estimate::of(&self.context).check_merge(
-            sum(&|run| run.records.as_ref().map_or(0, |segment| segment.file().length())),
-            sum(&|run| records(run.records.as_ref())),
-            sum(&|run| records(run.tombstones.as_ref())),
-        )
-    }
-
     /// The segments of one run of neighbours. `is_oldest`: there are no older runs.
     pub(crate) fn merge_runs(
         &self,
@@ -148,9 +137,8 @@ impl StoreInner {
     ) -> Result<RunParts> {
         let segments: Vec<Arc<Segment>> = runs.iter().filter_map(|run| run.records.clone()).collect();
         let sum = |of: fn(&Segment) -> u64| segments.iter().map(|segment| of(segment)).fold(0, u64::saturating_add);
-        let estimate = Estimate::of(&self.context);
         let tombstones = runs.iter().filter_map(|run| run.tombstones.as_ref());
-        let index = estimate.index_bytes(sum(|segment| segment.footer().fingerprints));
+        let index = self.index_bytes(sum(|segment| segment.footer().fingerprints));
         let workspace = workspace.without(sum(Segment::resident_bytes).saturating_add(index));
         let layouts = self.context.parameters.design().tables(F::WIDTH)?;
         let dropped_memory = workspace.memory_of_fingerprints();

@@ -77,7 +77,7 @@ impl Prober {
                 }
                 work.probes += masks.len() as u64;
                 if let Some(filter) = probe.filter(table) {
-                    self.prefixes.extend(filter.ask(masks.iter().map(|mask| key ^ mask)));
+                    self.prefixes.extend(filter.prefetch(masks.iter().map(|mask| key ^ mask)));
                     self.runs.push(ProbeRun { step, length: masks.len() });
                 } else {
                     let place = |mask| ProbePlace { step, first: key ^ mask, slot: table.index().slot(key ^ mask) };
