@@ -22,7 +22,7 @@ fn main() {
         ["uniform", count] => uniform(count.parse().expect("a number of fingerprints")),
         [file] => read(file),
         // `cargo test --benches` passes no arguments: a small run checks that the program works.
-        _ => uniform(20_000),
+        _ => uniform(2_000),
     };
     println!("{} records, {} threads", values.len(), rayon::current_num_threads());
     println!(
