@@ -68,11 +68,6 @@ impl Workspace {
         self.memory / 2
     }
 
-    /// Bytes for the keys of one table, if each thread makes one.
-    pub(crate) fn memory_of_table(&self) -> u64 {
-        self.memory_of_tables() / self.executor.threads() as u64
-    }
-
     /// Most fingerprints to measure skew on if not all are in memory; measuring copies them several times.
     pub(crate) fn most_sampled<F: Fingerprint>(&self) -> usize {
         usize::try_from(self.memory / 16 / size_of::<NumberedRecord<F>>() as u64)

@@ -84,7 +84,8 @@ impl<F: Fingerprint> SecondaryKeyBuffer<F> {
             let keys = sort::sorted(&self.memory, |row, &fingerprint| key(row as u64, fingerprint), |&key| key);
             return visit(&keys);
         };
-        let memory = workspace.memory_of_table();
+        // Each thread may make a table.
+        let memory = workspace.memory_of_tables() / workspace.executor.threads() as u64;
         let mut sorter = Sorter::new(workspace, memory);
         let (mut row, mut rest) = (0u64, Vec::new());
         spool.visit(|piece| {
