@@ -3,7 +3,7 @@
 
 use super::fields::Fields;
 use super::page::{self, Stream};
-use crate::bits::{BitWriter, Forward, bit_length, load_bits};
+use crate::bits::{BitWriter, bit_length, load_bits};
 use crate::error::{Error, Result};
 
 /// The chunks of one kind of index.
@@ -21,7 +21,29 @@ pub(super) struct ChunkShape<const N: usize> {
 /// The columns of a chunk, read row by row.
 pub(super) struct Chunk<'a, const N: usize> {
     pub(super) rows: usize,
-    columns: [(u64, u32, Forward<'a>); N],
+    bytes: &'a [u8],
+    columns: [Column; N],
+}
+
+/// A column from its next value on.
+struct Column {
+    least: u64,
+    width: u32,
+    /// The bit at which the next value begins.
+    position: usize,
+}
+
+impl Column {
+    /// The next value, and whether it exceeds 64 bits.
+    #[inline]
+    fn next(&mut self, bytes: &[u8]) -> (u64, bool) {
+        let mut excess = load_bits(bytes, self.position, self.width.min(57));
+        if self.width > 57 {
+            excess |= load_bits(bytes, self.position + 57, self.width - 57) << 57;
+        }
+        self.position += self.width as usize;
+        self.least.overflowing_add(excess)
+    }
 }
 
 impl<const N: usize> Chunk<'_, N> {
@@ -30,8 +52,8 @@ impl<const N: usize> Chunk<'_, N> {
     pub(super) fn next_row(&mut self) -> Option<[u64; N]> {
         // One flag instead of an `Option` for each value: opening a store reads a row for each block.
         let mut exceeds = false;
-        let row = self.columns.each_mut().map(|(least, width, reader)| {
-            let (value, overflows) = least.overflowing_add(reader.read(*width));
+        let row = self.columns.each_mut().map(|column| {
+            let (value, overflows) = column.next(self.bytes);
             exceeds |= overflows;
             value
         });
@@ -96,11 +118,11 @@ pub(super) fn read<'a, const N: usize>(
     }
     let (mut position, mut leasts) = (0, leasts.into_iter());
     let columns = widths.map(|width| {
-        let reader = Forward::new(bytes, position);
+        let column = Column { least: leasts.next().unwrap_or(0), width, position };
         position += rows * width as usize;
-        (leasts.next().unwrap_or(0), width, reader)
+        column
     });
-    Ok(Chunk { rows, columns })
+    Ok(Chunk { rows, bytes, columns })
 }
 
 #[cfg(test)]
