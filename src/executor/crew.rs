@@ -124,6 +124,16 @@ pub(crate) struct Crew<'a> {
 }
 
 impl Crew<'_> {
+    /// Runs `work` on a thread of the crew.
+    pub(crate) fn install<R: Send>(&self, work: impl FnOnce() -> R + Send) -> R {
+        let (mut work, mut result) = (Some(work), None);
+        // One type for all closures: rayon would be compiled for each.
+        let run: &mut (dyn FnMut() + Send) = &mut || result = work.take().map(|work| work());
+        ThreadPool::install(self, run);
+        #[expect(clippy::expect_used, reason = "the pool has run the work, or passed on its panic")]
+        result.expect("work is run once")
+    }
+
     fn set_exclusive(&self, is_exclusive: bool) {
         if let Some(threads) = &self.threads {
             threads.is_exclusive.store(is_exclusive, Ordering::Relaxed);

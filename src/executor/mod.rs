@@ -32,7 +32,7 @@ mod rate_limiter;
 mod spawn;
 
 pub(crate) use background::BackgroundThread;
-pub(crate) use crew::Executor;
+pub(crate) use crew::{Crew, Executor};
 pub(crate) use rank::{Rank, RankedGuard, RankedMutex};
 pub(crate) use rate_limiter::RateLimiter;
 pub(crate) use spawn::{spawn, spawn_scoped};

@@ -7,6 +7,8 @@ pub(crate) fn spawn<T: Send + 'static>(
     name: impl Into<String>,
     work: impl FnOnce() -> T + Send + 'static,
 ) -> Result<JoinHandle<T>> {
+    // In a box, all closures with a result of this type are one type to the compiler.
+    let work: Box<dyn FnOnce() -> T + Send> = Box::new(work);
     Builder::new().name(name.into()).spawn(work).map_err(Error::no_thread)
 }
 
@@ -15,5 +17,6 @@ pub(crate) fn spawn_scoped<'scope, T: Send + 'scope>(
     name: impl Into<String>,
     work: impl FnOnce() -> T + Send + 'scope,
 ) -> Result<ScopedJoinHandle<'scope, T>> {
+    let work: Box<dyn FnOnce() -> T + Send + 'scope> = Box::new(work);
     Builder::new().name(name.into()).spawn_scoped(scope, work).map_err(Error::no_thread)
 }

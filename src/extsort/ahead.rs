@@ -2,6 +2,7 @@
 
 use crate::error::Result;
 use crate::executor::Executor;
+use parking_lot::Mutex;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, sync_channel};
@@ -10,7 +11,8 @@ use std::thread::Result as Outcome;
 /// Makes chunks, one after another, and then none.
 type Make<T> = Box<dyn FnMut() -> Result<Option<T>> + Send>;
 
-type Made<T> = (Make<T>, Result<Option<T>>);
+/// Holds the outcome when the reader thread has ended.
+type Slot<T> = Arc<Mutex<Option<Outcome<(Make<T>, Result<Option<T>>)>>>>;
 
 /// An iterator over chunks. There are never more than two: the one that was returned last, and the next one, which a
 /// reader thread of the executor begins as soon as the caller asks for the one before. It ends with the first error.
@@ -21,7 +23,7 @@ pub(crate) struct Ahead<T> {
 
 enum State<T> {
     Begin(Make<T>),
-    Working(Receiver<Outcome<Made<T>>>),
+    Working(Receiver<()>, Slot<T>),
     End,
 }
 
@@ -32,16 +34,22 @@ impl<T: Send + 'static> Ahead<T> {
 
     fn begin(&self, mut make: Make<T>) -> Result<State<T>> {
         let (sender, receiver) = sync_channel(1);
-        // The threads of the crew may all be waiting for a chunk.
-        self.executor.readers()?.spawn(move || {
+        let slot = Slot::new(Mutex::new(None));
+        let filled = Arc::clone(&slot);
+        // The channel and the box have one type for all chunks: the compiler makes their code once.
+        let work: Box<dyn FnOnce() + Send> = Box::new(move || {
             let made = catch_unwind(AssertUnwindSafe(|| {
                 let chunk = make();
                 (make, chunk)
             }));
+            *filled.lock() = Some(made);
+            drop(filled);
             // Fails if the iterator was dropped.
-            let _ = sender.send(made);
+            let _ = sender.send(());
         });
-        Ok(State::Working(receiver))
+        // The threads of the crew may all be waiting for a chunk.
+        self.executor.readers()?.spawn(work);
+        Ok(State::Working(receiver, slot))
     }
 
     fn step(&mut self) -> Result<Option<T>> {
@@ -49,8 +57,9 @@ impl<T: Send + 'static> Ahead<T> {
             State::Begin(make) => self.begin(make)?,
             state => state,
         };
-        let State::Working(receiver) = state else { return Ok(None) };
-        let Ok(made) = receiver.recv() else { return Ok(None) };
+        let State::Working(receiver, slot) = state else { return Ok(None) };
+        let _ = receiver.recv();
+        let Some(made) = Arc::into_inner(slot).and_then(Mutex::into_inner) else { return Ok(None) };
         let (make, chunk) = made.unwrap_or_else(|panic| resume_unwind(panic));
         let chunk = chunk?;
         if chunk.is_some() {
@@ -71,7 +80,7 @@ impl<T: Send + 'static> Iterator for Ahead<T> {
 impl<T> Drop for Ahead<T> {
     /// Returns when the memory of the next chunk is free.
     fn drop(&mut self) {
-        if let State::Working(receiver) = &self.state {
+        if let State::Working(receiver, _) = &self.state {
             let _ = receiver.recv();
         }
     }

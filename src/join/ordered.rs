@@ -5,10 +5,12 @@
 //! order does not depend on the number of threads.
 
 use crate::error::{Error, Result};
+use parking_lot::Mutex;
 use rayon::ThreadPool;
+use std::collections::VecDeque;
 use std::ops::ControlFlow;
+use std::sync::Arc;
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
-use std::sync::{Mutex, PoisonError};
 
 const WAITING: usize = 2;
 /// Tasks that a thread may be ahead.
@@ -31,13 +33,26 @@ impl From<Error> for Stop {
     }
 }
 
+/// The results of a task.
 #[derive(Debug)]
-pub(crate) struct Output<T>(SyncSender<Result<T>>);
+pub(crate) struct Output<T> {
+    results: Arc<Mutex<VecDeque<T>>>,
+    /// Tells of each result, or of an error. Channels of one type for all results: the compiler makes their code once.
+    ready: SyncSender<Result<()>>,
+}
 
 impl<T> Output<T> {
     pub(crate) fn send(&self, result: T) -> Step {
-        self.0.send(Ok(result)).map_err(|_| Stop::Enough)
+        self.results.lock().push_back(result);
+        self.ready.send(Ok(())).map_err(|_| Stop::Enough)
     }
+}
+
+struct Tasks<J, T> {
+    /// Locked while a thread waits to open the queue of its next task.
+    waiting: Mutex<std::vec::IntoIter<J>>,
+    /// The results of tasks whose queue the sink has not reached.
+    begun: Mutex<VecDeque<Arc<Mutex<VecDeque<T>>>>>,
 }
 
 /// [`ordered_by`] on all threads of the pool.
@@ -63,7 +78,7 @@ pub(super) fn ordered_by<J: Send, W, T: Send>(
     sink: &mut dyn FnMut(T) -> Result<ControlFlow<()>>,
 ) -> Result<ControlFlow<()>> {
     let threads = threads.clamp(1, pool.current_num_threads()).min(tasks.len());
-    let tasks = Mutex::new(tasks.into_iter());
+    let tasks = Tasks { waiting: Mutex::new(tasks.into_iter()), begun: Mutex::default() };
     let (open, opened) = sync_channel(threads * AHEAD);
     pool.in_place_scope(|scope| {
         for _ in 0..threads {
@@ -75,7 +90,7 @@ pub(super) fn ordered_by<J: Send, W, T: Send>(
                         Ok(()) => {}
                         Err(Stop::Enough) => break,
                         Err(Stop::Failed(error)) => {
-                            let _ = output.0.send(Err(error));
+                            let _ = output.ready.send(Err(error));
                             break;
                         }
                     }
@@ -84,22 +99,29 @@ pub(super) fn ordered_by<J: Send, W, T: Send>(
         }
         drop(open);
         // Returning early closes the queues, which ends the threads.
-        for result in opened.into_iter().flatten() {
-            if sink(result?)?.is_break() {
-                return Ok(ControlFlow::Break(()));
+        for ready in opened {
+            let results = tasks.begun.lock().pop_front().unwrap_or_default();
+            for one in ready {
+                one?;
+                let result = results.lock().pop_front();
+                if result.map_or(Ok(ControlFlow::Continue(())), &mut *sink)?.is_break() {
+                    return Ok(ControlFlow::Break(()));
+                }
             }
         }
         Ok(ControlFlow::Continue(()))
     })
 }
 
-/// The next task and the queue for its results. Queues are opened in the order of the tasks.
-fn next<J, T>(tasks: &Mutex<std::vec::IntoIter<J>>, open: &SyncSender<Receiver<Result<T>>>) -> Option<(J, Output<T>)> {
-    let mut tasks = tasks.lock().unwrap_or_else(PoisonError::into_inner);
-    let task = tasks.next()?;
-    let (sender, results) = sync_channel(WAITING);
-    open.send(results).ok()?;
-    Some((task, Output(sender)))
+/// The next task and where its results go. Results are opened in the order of the tasks.
+fn next<J, T>(tasks: &Tasks<J, T>, open: &SyncSender<Receiver<Result<()>>>) -> Option<(J, Output<T>)> {
+    let mut waiting = tasks.waiting.lock();
+    let task = waiting.next()?;
+    let (ready, results_of_task) = sync_channel(WAITING);
+    let results = Arc::default();
+    tasks.begun.lock().push_back(Arc::clone(&results));
+    open.send(results_of_task).ok()?;
+    Some((task, Output { results, ready }))
 }
 
 #[cfg(test)]

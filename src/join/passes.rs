@@ -14,11 +14,11 @@ use super::sides::{Side, Sides};
 use super::source::FingerprintSource;
 use crate::env::Array;
 use crate::error::Result;
+use crate::executor::Crew;
 use crate::fingerprint::Fingerprint;
 use crate::join::budget::Join;
 use crate::join::taker::{MakeTaker, Sink, Taker, Ticket};
 use crate::plan::join::{JoinSize, cheapest};
-use rayon::ThreadPool;
 use std::ops::{ControlFlow, Range};
 
 /// Fingerprints of a bucket, which fit a core's cache.
@@ -47,7 +47,7 @@ impl<F: Fingerprint> Join<'_, F> {
 
 pub(super) struct Passes<'a, 's, 't, F> {
     pub(super) join: &'a Join<'a, F>,
-    pub(super) pool: &'a ThreadPool,
+    pub(super) pool: &'a Crew<'a>,
     pub(super) left: FingerprintSource<'a, F>,
     pub(super) right: Option<FingerprintSource<'a, F>>,
     /// The buckets of each side in memory.

@@ -23,7 +23,7 @@ use std::sync::OnceLock;
 fn folder() -> &'static Path {
     static FOLDER: OnceLock<PathBuf> = OnceLock::new();
     FOLDER.get_or_init(|| {
-        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden");
+        let folder = root().join("tests/golden");
         if !folder.join("good").exists() {
             assert!(std::env::var_os("CI").is_none(), "the golden files are missing");
             make(&folder);

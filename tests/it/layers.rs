@@ -8,9 +8,10 @@ mod circles;
 mod made_up;
 mod source;
 
+use crate::support::root;
 use std::fmt::Write as _;
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use source::{tokens, uses};
 
@@ -252,10 +253,6 @@ fn collect(folder: &Path, name: &str, files: &mut Vec<File>) {
             files.push(File { name, text: fs::read_to_string(&path).unwrap() });
         }
     }
-}
-
-fn root() -> PathBuf {
-    PathBuf::from(env!("CARGO_MANIFEST_DIR"))
 }
 
 fn assert_none(breaks: Vec<String>) {

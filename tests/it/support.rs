@@ -39,8 +39,14 @@ impl Random {
     }
 }
 
+/// The root of the repository.
+pub(crate) fn root() -> &'static Path {
+    let package = Path::new(env!("CARGO_MANIFEST_DIR"));
+    package.ancestors().find(|folder| folder.join("format-spec").is_dir()).unwrap()
+}
+
 pub(crate) fn data(name: &str) -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data").join(name)
+    root().join("tests/data").join(name)
 }
 
 /// 85,364 simhash values of real documents; see tests/data/README.md.
@@ -183,7 +189,7 @@ pub(crate) fn combinations() -> impl Iterator<Item = Parameters> {
 
 /// Runs the specification's own decoder; `None` without Python, which CI does not allow.
 pub(crate) fn decode(path: &Path) -> Option<Output> {
-    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("format-spec/decode.py");
+    let script = root().join("format-spec/decode.py");
     match Command::new("python3").arg(script).arg(path).output() {
         Ok(output) => Some(output),
         Err(error) => {
