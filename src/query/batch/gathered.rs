@@ -61,8 +61,8 @@ pub(crate) struct AnswerPart<F> {
 }
 
 impl<F: Fingerprint> Gathered<F> {
-    pub(crate) fn new(queries: usize, bounds: Bounds) -> Self {
-        let length = queries.div_ceil(rayon::current_num_threads() * PARTS).max(1);
+    pub(crate) fn new(queries: usize, threads: usize, bounds: Bounds) -> Self {
+        let length = queries.div_ceil(threads * PARTS).max(1);
         let part = |first| AnswerPart { first, found: Vec::new(), apart: Vec::new() };
         Self { bounds, length, parts: (0..queries).step_by(length).map(part).collect() }
     }
