@@ -59,18 +59,20 @@ impl Filter {
     #[inline]
     pub(crate) fn pass<'p>(&'p self, prefixes: &'p [FilterPrefix]) -> impl Iterator<Item = &'p FilterPrefix> {
         let words = self.words.as_slice();
-        prefixes.iter().filter(|&&prefix| {
-            let mask = self.mask(prefix);
-            words.get(prefix.word as usize).is_none_or(|word| word & mask == mask)
-        })
+        prefixes.iter().filter(|&&prefix| self.holds(words, prefix))
     }
 
     /// Whether some key may have the prefix of this one.
     #[inline]
     pub(super) fn passes(&self, key: u64) -> bool {
         let prefix = FilterPrefix::new(key & leading_ones(self.shape.prefix), self.shape);
+        self.holds(self.words.as_slice(), prefix)
+    }
+
+    #[inline]
+    fn holds(&self, words: &[u64], prefix: FilterPrefix) -> bool {
         let mask = self.mask(prefix);
-        self.words.as_slice().get(prefix.word as usize).is_none_or(|word| word & mask == mask)
+        words.get(prefix.word as usize).is_none_or(|word| word & mask == mask)
     }
 
     pub(crate) fn bytes(&self) -> u64 {
