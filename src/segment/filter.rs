@@ -1,8 +1,7 @@
-//! The prefix filter of a table, in memory only: says of almost every absent prefix that no key has it.
+//! The prefix filter of a table, in memory only: excludes almost every prefix that no key has.
 //!
-//! A query probes every prefix within a few flips of its own. Of long prefixes hardly any exists, so one question to
-//! the filter, one word of memory, saves finding, reading and decoding a block. The filter never denies a prefix that
-//! some key has.
+//! A query probes every prefix within a few flips of its own. Of long prefixes hardly any exists, so one look-up in the
+//! filter, one word of memory, saves finding, reading and decoding a block. There are no false negatives.
 //!
 //! It is a blocked Bloom filter (Putze, Sanders, Singler, "Cache-, hash- and space-efficient Bloom filters", 2007)
 //! whose block is one 64-bit word: the hash of a prefix names the word and a few bits in it. Prefixes that differ only

@@ -54,6 +54,7 @@ pub(crate) use filter::{Filter, FilterPrefix};
 pub(crate) use id_cursor::IdCursor;
 #[cfg(any(test, fuzzing))]
 pub(crate) use id_reader::Ids;
+pub(crate) use id_reader::MANY_UNITS;
 pub(crate) use id_unit::IdScratch;
 pub(crate) use name::{is_segment_name, segment_name};
 pub(crate) use obsolete_files::ObsoleteFiles;

@@ -3,7 +3,7 @@
 use crate::bits::low_mask;
 use crate::codec::prefetch;
 use crate::error::Result;
-use crate::fingerprint::{Fingerprint, leading_ones};
+use crate::fingerprint::{Fingerprint, leading_ones, mask};
 use crate::plan::TableForm;
 use crate::query::batch::answer_budget::AnswerBudget;
 use crate::query::batch::flips::Flips;
@@ -276,7 +276,7 @@ impl<'a, F: Fingerprint> Worker<'a, F> {
         let pairs = &mut self.pairs;
         let visit = |number: usize, found: Found<F>| {
             let Some(&query) = queries.get(number) else { return ControlFlow::Continue(()) };
-            let difference = F::from_words(|word| query.word(word) ^ found.fingerprint.word(word));
+            let difference = mask::xor(query, found.fingerprint);
             if !earlier.iter().any(|table| table.sees(difference)) {
                 pairs.push(Pair { query: number as u32, found });
             }

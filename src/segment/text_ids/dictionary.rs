@@ -3,7 +3,7 @@
 //! Its content consists of whole ids of a sample. The builder picks one after another, always the id that has most in
 //! common with other ids of the sample beyond what was picked. Frames with such a dictionary are smaller than with one
 //! that zstd trains, and training takes many times as long. Before the content stand the statistics for compressing a
-//! frame's first bytes; they come from a hastily trained dictionary, of which nothing else is used.
+//! frame's first bytes; they come from a dictionary that zstd trains on few texts; the rest of it is not used.
 
 use crate::bits::load;
 use crate::error::{Error, Result};
