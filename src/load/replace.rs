@@ -7,7 +7,7 @@ use crate::load::bulk_load::{LoadReport, Loaded, Merging};
 use crate::load::records::SortedRecords;
 use crate::load::sorted_ids::IdSorter;
 
-/// Finding the old records takes one of so many parts of the memory: a quarter of that for the ids, half for the records.
+/// Finding the old records takes one of so many parts of the memory. `IdSorter` and `records_of_ids` divide it further.
 const PARTS: u64 = 2;
 
 /// The result of a replacement.
