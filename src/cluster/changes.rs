@@ -73,11 +73,11 @@ pub(crate) fn changed<F: Fingerprint>(
     let mut touched = Bitset::new(united.components.count());
     let fresh_ones = (0..count).filter(|&number| fresh.has(number as usize));
     fresh_ones.filter_map(|number| united.components.of(number)).for_each(|one| _ = touched.insert(one));
-    let telling = Bitset::of(count, |number| {
+    let wanted = Bitset::of(count, |number| {
         let is_touched = || united.components.of(number).is_some_and(|component| touched.has(component));
         fresh.has(number as usize) || (standing.has(number as usize) && is_touched())
     });
-    let clustering = Clustering::new(clusters, united, &Keeper::Smallest, Among::Few(&telling))?;
+    let clustering = Clustering::new(clusters, united, &Keeper::Smallest, Among::Few(&wanted))?;
     let components = &clustering.components;
     let before = before.as_ref().unwrap_or(components);
     // Earlier clusters, and fingerprints that were alone.
@@ -96,7 +96,7 @@ pub(crate) fn changed<F: Fingerprint>(
         }
         Ok(())
     };
-    visit_wanted(&clustering.segments, Share::ALL, &telling, &mut compare)?;
+    visit_wanted(&clustering.segments, Share::ALL, &wanted, &mut compare)?;
     let changed = Bitset::of(count, |number| {
         let is_renamed = || before.of(number).is_some_and(|cluster| renamed.has(cluster));
         fresh.has(number as usize) || alone.has(number as usize) || is_renamed()

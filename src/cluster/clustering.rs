@@ -101,7 +101,7 @@ impl<F: Fingerprint> Clustering<F> {
         // The best id of each fingerprint that is not alone.
         let work = |(): &mut (), share: Share, output: &Output<_>| {
             clusters.job.progress.check()?;
-            let mut told = Vec::new();
+            let mut found = Vec::new();
             let mut groups = Groups::new(&segments, &numbers, &components, share)?;
             let mut ids = Vec::new();
             while let Some((fingerprint, component)) = groups.next_fingerprint()? {
@@ -118,16 +118,16 @@ impl<F: Fingerprint> Clustering<F> {
                         best = keeper.better(best, keeper.best(&ids));
                     }
                 }
-                told.extend(component.zip(best).map(|(component, best)| (component, fingerprint, records, best)));
-                if told.len() == CHUNK {
-                    output.send(std::mem::take(&mut told))?;
+                found.extend(component.zip(best).map(|(component, best)| (component, fingerprint, records, best)));
+                if found.len() == CHUNK {
+                    output.send(std::mem::take(&mut found))?;
                 }
             }
-            output.send(told)
+            output.send(found)
         };
         let shares = shares(&segments)?;
-        let mut take = |told: Vec<(usize, F, u64, Id)>| {
-            for (component, fingerprint, records, best) in told {
+        let mut take = |found: Vec<(usize, F, u64, Id)>| {
+            for (component, fingerprint, records, best) in found {
                 labels.add(component, fingerprint, &best)?;
                 if let Some(size) = sizes.as_mut().and_then(|sizes| sizes.get_mut(component)) {
                     *size = size.saturating_add(records);
@@ -219,41 +219,41 @@ impl<F: Fingerprint> Clustering<F> {
     /// As [`Clustering::visit`].
     pub fn visit_labels(&self, mut sink: impl FnMut(Label<F>) -> Result<ControlFlow<()>>) -> Result<LeftOut> {
         /// A cluster of several fingerprints, or the label of another one.
-        enum Told<F> {
+        enum Line<F> {
             Component(usize),
             Alone(Label<F>),
         }
         let work = |(): &mut (), share: Share, output: &Output<_>| {
             self.progress.check()?;
-            let mut told = Vec::new();
+            let mut found = Vec::new();
             let mut left = LeftOut::default();
             let mut groups = Groups::new(&self.segments, &self.numbers, &self.components, share)?;
             let mut ids = Vec::new();
             while let Some((fingerprint, component)) = groups.next_fingerprint()? {
                 groups.next_ids(fingerprint, &mut ids)?;
-                told.push(match component {
-                    Some(component) => Told::Component(component),
-                    None => Told::Alone(self.label(fingerprint, None, &ids, groups.has_more(fingerprint))?.0),
+                found.push(match component {
+                    Some(component) => Line::Component(component),
+                    None => Line::Alone(self.label(fingerprint, None, &ids, groups.has_more(fingerprint))?.0),
                 });
                 left.add(
                     records_of(&ids).saturating_add(groups.count_rest(fingerprint)?),
                     self.is_far(fingerprint, component),
                 );
-                if told.len() == CHUNK {
-                    output.send((std::mem::take(&mut told), std::mem::take(&mut left)))?;
+                if found.len() == CHUNK {
+                    output.send((std::mem::take(&mut found), std::mem::take(&mut left)))?;
                 }
             }
-            output.send((told, left))
+            output.send((found, left))
         };
         let mut seen = Bitset::new(self.components.count());
         let mut left = LeftOut::default();
-        let mut tell = |(told, more): (Vec<Told<F>>, LeftOut)| {
+        let mut take = |(found, more): (Vec<Line<F>>, LeftOut)| {
             left.records = left.records.saturating_add(more.records);
             left.far = left.far.saturating_add(more.far);
-            for one in told {
+            for one in found {
                 let label = match one {
-                    Told::Alone(label) => label,
-                    Told::Component(component) => {
+                    Line::Alone(label) => label,
+                    Line::Component(component) => {
                         if !seen.insert(component) {
                             continue;
                         }
@@ -267,7 +267,7 @@ impl<F: Fingerprint> Clustering<F> {
             }
             Ok(ControlFlow::Continue(()))
         };
-        let _ = ordered(&*self.executor.crew()?, shares(&self.segments)?, || (), work, &mut tell)?;
+        let _ = ordered(&*self.executor.crew()?, shares(&self.segments)?, || (), work, &mut take)?;
         Ok(left)
     }
 

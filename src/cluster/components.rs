@@ -1,6 +1,5 @@
 //! The component of each number, after all pairs were united.
 
-use super::union_find::UnionFind;
 use crate::bitset::Bitset;
 
 const ALONE: u32 = u32::MAX;
@@ -13,8 +12,8 @@ pub(crate) struct Components {
 }
 
 impl Components {
-    pub(crate) fn new(sets: UnionFind) -> Self {
-        let mut of = sets.into_parents();
+    /// The components of `UnionFind::parents`.
+    pub(crate) fn new(mut of: Vec<u32>) -> Self {
         let mut has_others = Bitset::new(of.len());
         for (number, &parent) in (0u32..).zip(&of) {
             if parent != number {
@@ -56,6 +55,7 @@ impl Components {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::cluster::union_find::UnionFind;
 
     #[test]
     fn components_are_numbered_by_their_least_members() {
@@ -63,7 +63,7 @@ mod tests {
         for (a, b) in [(8, 3), (5, 4), (3, 5), (7, 1)] {
             sets.unite(a, b);
         }
-        let components = Components::new(sets);
+        let components = Components::new(sets.into_parents());
         let of: Vec<Option<usize>> = (0..9).map(|number| components.of(number)).collect();
         assert_eq!(of, [None, Some(0), None, Some(1), Some(1), Some(1), None, Some(0), Some(1)]);
         assert_eq!((components.count(), components.of(9)), (2, None));

@@ -9,13 +9,13 @@
 //! An id that is on both sides is not certain: all its records are searched again.
 
 use crate::bitset::Bitset;
-use crate::cluster::cursor::Walk;
 use crate::cluster::keys::Key;
 use crate::cluster::label_order::Order;
 use crate::cluster::match_by_id::{Labelled, Unlabelled};
 use crate::cluster::match_by_place::{MEMBER, MISSING, Matching, STANDING};
 use crate::cluster::union_find::UnionFind;
 use crate::error::Result;
+use crate::extsort::Walk;
 use crate::fingerprint::Fingerprint;
 use crate::join::Progress;
 use std::sync::Arc;

@@ -143,11 +143,8 @@ impl<F: Fingerprint> Clusters<F> {
         let searched = fresh.map_or(count.into(), Bitset::count);
         let few = fresh.filter(|fresh| self.is_few(fresh));
         let has_order = few.is_some() && known.as_ref().is_some_and(|known| known.order.is_some());
-        let before = if has_order && u64::from(count) * COMPONENT <= spare / 4 {
-            UnionFind::restore(sets.parents().collect()).map(Components::new)
-        } else {
-            None
-        };
+        let before =
+            (has_order && u64::from(count) * COMPONENT <= spare / 4).then(|| Components::new(sets.parents().collect()));
         let few = few.map(|few| Few::new(&segments, few, self.k)).transpose()?.flatten();
         let executor = &self.job.executor;
         let memory_of_numbers = if few.is_some() { 0 } else { spare / 2 };
@@ -166,7 +163,8 @@ impl<F: Fingerprint> Clusters<F> {
             let _ = join.run(&taker, &mut |_| Ok(ControlFlow::Continue(())))?;
         }
         numbers.release();
-        Ok((United { segments, numbers, components: Components::new(sets), before, searched, labelled }, known))
+        let components = Components::new(sets.into_parents());
+        Ok((United { segments, numbers, components, before, searched, labelled }, known))
     }
 
     /// Whether to look each of these fingerprints up instead of reading all.

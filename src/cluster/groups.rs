@@ -88,6 +88,5 @@ impl<'a, F: Fingerprint> Groups<'a, F> {
 }
 
 pub(crate) fn records_of(ids: &[Id]) -> u64 {
-    let count = |id: &Id| if let Id::Count(count) = id { *count } else { 1 };
-    ids.iter().map(count).fold(0, u64::saturating_add)
+    ids.iter().map(Id::records).fold(0, u64::saturating_add)
 }

@@ -54,7 +54,12 @@ impl Keeper {
     }
 
     pub(crate) fn best(&self, ids: &[Id]) -> Option<Id> {
-        ids.iter().min_by(|a, b| self.compare(*a, *b, Clone::clone)).cloned()
+        let best = match self {
+            Self::Smallest => ids.iter().min(),
+            Self::Largest => ids.iter().max(),
+            Self::Ranked(rank) => ids.iter().min_by_key(|&id| (rank(id).unwrap_or(u64::MAX), id)),
+        };
+        best.cloned()
     }
 
     pub(crate) fn better(&self, a: Option<Id>, b: Option<Id>) -> Option<Id> {

@@ -28,7 +28,7 @@ impl Key for u128 {
 }
 
 /// Makes keys: numbers and fingerprints of up to 128 bits as they are, and an unpredictable hash of 128 bits of all
-/// else (XXH64 and SipHash; only the latter resists an attacker who chooses ids). Two of 2^40 ids share a hash once in
+/// else (XXH64 and SipHash; only the latter resists an attacker that chooses ids). Two of 2^40 ids share a hash once in
 /// 2^49 runs.
 #[derive(Clone, Debug)]
 pub(crate) struct Keys {

@@ -8,9 +8,6 @@ use crate::extsort::{TextSorter, Workspace};
 use crate::fingerprint::{Fingerprint, Id, IdKind, IdRef, Record};
 use std::path::PathBuf;
 
-/// The offset of a missing text.
-const NONE: u64 = u64::MAX;
-
 const PIECE: usize = 1 << 20;
 
 /// The label of a cluster: one of its ids or, without ids, one of its fingerprints.
@@ -76,10 +73,10 @@ pub(crate) enum Labels<F> {
     Texts(Texts),
 }
 
-/// Texts in a temporary file, each after its length in two bytes.
+/// Texts in a temporary file.
 #[derive(Debug)]
 pub(crate) struct Texts {
-    /// The offset of each component's text, or [`NONE`].
+    /// Where each component's text begins, and the end of the file. A component without a text has no bytes.
     offsets: Vec<u64>,
     file: Box<dyn ReadFile>,
     directory: PathBuf,
@@ -92,12 +89,12 @@ impl<F: Fingerprint> Labels<F> {
             Self::Numbers(all) => all.get(component).map(|&id| Label::Id(Id::Number(id))).ok_or_else(missing),
             Self::Fingerprints(all) => all.get(component).copied().map(Label::Fingerprint).ok_or_else(missing),
             Self::Texts(texts) => {
-                let &offset = texts.offsets.get(component).filter(|&&offset| offset != NONE).ok_or_else(missing)?;
+                let bounds = texts.offsets.get(component..).and_then(<[u64]>::first_chunk::<2>);
+                let &[offset, end] = bounds.filter(|[offset, end]| offset < end).ok_or_else(missing)?;
                 let failed = |error| Error::temporary("cannot read temporary data in", &texts.directory, error);
                 let mut buffer = Vec::new();
-                let length = texts.file.read(offset, 2, &mut buffer).map_err(failed)?;
-                let length = length.iter().rev().fold(0, |sum, &byte| sum << 8 | usize::from(byte));
-                let text = texts.file.read(offset + 2, length, &mut buffer).map_err(failed)?;
+                let length = usize::try_from(end - offset).unwrap_or(usize::MAX);
+                let text = texts.file.read(offset, length, &mut buffer).map_err(failed)?;
                 let text = String::from_utf8_lossy(text).as_ref().into();
                 Ok(Label::Id(Id::Text(text)))
             }
@@ -199,12 +196,9 @@ fn texts<F: Fingerprint>(
     let prefix = if keepers.is_some() { F::BYTES } else { 0 };
     let mut keepers = keepers.into_iter().flatten();
     let mut write = |component: u64, (fingerprint, id): (F, Id), end: bool| -> Result<()> {
-        offsets.resize(usize::try_from(component).unwrap_or(usize::MAX), NONE);
+        offsets.resize(usize::try_from(component).unwrap_or(usize::MAX) + 1, written + piece.len() as u64);
         keepers.next().into_iter().for_each(|slot| *slot = fingerprint);
-        let text = id.text().unwrap_or_default();
-        offsets.push(written + piece.len() as u64);
-        piece.extend_from_slice(&u16::try_from(text.len()).unwrap_or(u16::MAX).to_le_bytes());
-        piece.extend_from_slice(text.as_bytes());
+        piece.extend_from_slice(id.text().unwrap_or_default().as_bytes());
         if end || piece.len() >= PIECE {
             file.append(&piece).map_err(failed)?;
             written += piece.len() as u64;
@@ -233,5 +227,6 @@ fn texts<F: Fingerprint>(
     }
     best.map(|(component, kept)| write(component, kept, true)).transpose()?;
     let file = file.into_reader().map_err(failed)?;
+    offsets.push(file.length());
     Ok(Texts { offsets, file, directory: workspace.directory.clone() })
 }

@@ -1,9 +1,8 @@
 //! Records and their earlier labels, matched by their ids.
 
-use crate::cluster::cursor::Walk;
 use crate::cluster::keys::{Key, Line};
 use crate::error::Result;
-use crate::extsort::Sorted;
+use crate::extsort::{Sorted, Walk};
 
 /// An id with more records or labels than this is not matched.
 const MANY: usize = 1 << 12;

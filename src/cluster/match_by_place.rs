@@ -215,7 +215,7 @@ impl<F: Fingerprint, K: Key> Matching<F, K> {
     /// Receives until `count` records are ahead or all were read. Resumes a panic of the reading thread.
     fn fill(&mut self, count: usize) -> Result<()> {
         if self.has_failed {
-            return Err(Error::new(ErrorKind::Io, "not all records could be read, as was told before"));
+            return Err(Error::new(ErrorKind::Io, "the records could not be read; see the earlier error"));
         }
         while self.waiting < count {
             let Ok(chunks) = self.records.recv() else {

@@ -9,7 +9,7 @@
 //!
 //! [`Clusters::find_from`] continues from [`Previous`] labels. `match_by_place.rs` matches them with the records by
 //! their places, while a thread reads the records; `earlier_clusters.rs` and `match_by_id.rs` match the others by their
-//! ids, both sorted (`keys.rs`, `cursor.rs`). Only records without a certain label are searched again.
+//! ids, both sorted (`keys.rs`). Only records without a certain label are searched again.
 //! [`Clusters::find_changes`] returns just the labels that changed (`changes.rs`), by the order in which labels and
 //! records came (`label_order.rs`, `unary_counts.rs`).
 //!
@@ -20,7 +20,6 @@ mod changes;
 mod clustering;
 mod clusters;
 mod components;
-mod cursor;
 mod earlier_clusters;
 mod few_pairs;
 mod find_clusters;

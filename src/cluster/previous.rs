@@ -57,7 +57,7 @@ impl<F: Fingerprint> Previous<F> {
     ///
     /// # Errors
     /// `Io` if it cannot be written to the temporary file; `Damaged` or `Io` from reading the store; `Stopped` if the
-    /// work was told to stop.
+    /// work was stopped.
     pub fn push<'a>(&mut self, record: impl Into<LabelRef<'a, F>>, cluster: impl Into<LabelRef<'a, F>>) -> Result<()> {
         let (record, cluster) = (record.into(), cluster.into());
         let line = self.count;

@@ -9,7 +9,8 @@ use crate::fingerprint::Fingerprint;
 use crate::join::{Output, ordered};
 use crate::version::Share;
 use rayon::prelude::*;
-use std::collections::BTreeMap;
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BinaryHeap};
 use std::ops::ControlFlow;
 
 /// Most fingerprints of a cluster that are compared in pairs; larger clusters are sampled.
@@ -69,7 +70,10 @@ enum Place<F> {
 }
 
 /// Of clusters of one fingerprint, the number of each size and the largest; of the others, the number of far records.
-type Counted<F> = (BTreeMap<u64, u64>, Vec<(u64, F)>, u64);
+type Counted<F> = (BTreeMap<u64, u64>, Largest<F>, u64);
+
+/// Clusters by size. The smallest is the first to go.
+type Largest<T> = BinaryHeap<(Reverse<u64>, T)>;
 
 impl<F: Fingerprint> Clustering<F> {
     /// Reports sizes and distances, with the `count` largest clusters. Needs
@@ -81,12 +85,11 @@ impl<F: Fingerprint> Clustering<F> {
         let (mut by_size, alone, far_records) = self.alone(count)?;
         let sizes = self.sizes.as_deref().unwrap_or_default();
         sizes.iter().for_each(|&size| *by_size.entry(size).or_default() += 1);
-        let mut largest: Vec<(u64, Place<F>)> =
-            sizes.iter().enumerate().map(|(one, &size)| (size, Place::Component(one))).collect();
-        largest.extend(alone.into_iter().map(|(size, fingerprint)| (size, Place::Alone(fingerprint))));
-        largest.sort_unstable_by(|a, b| b.0.cmp(&a.0).then_with(|| a.1.cmp(&b.1)));
-        largest.truncate(count);
-        let largest = self.measured(&largest)?;
+        let components = sizes.iter().enumerate().map(|(one, &size)| (size, Place::Component(one)));
+        let alone = alone.into_iter().map(|(Reverse(size), fingerprint)| (size, Place::Alone(fingerprint)));
+        let mut largest = Largest::new();
+        components.chain(alone).for_each(|(size, place)| keep(&mut largest, (Reverse(size), place), count));
+        let largest = self.measured(&largest.into_sorted_vec())?;
         let records =
             by_size.iter().map(|(size, clusters)| size.saturating_mul(*clusters)).fold(0, u64::saturating_add);
         let (clusters, sizes) = (by_size.values().sum(), classes(&by_size));
@@ -97,31 +100,30 @@ impl<F: Fingerprint> Clustering<F> {
     fn alone(&self, count: usize) -> Result<Counted<F>> {
         let work = |(): &mut (), share: Share, output: &Output<_>| {
             let mut groups = Groups::new(&self.segments, &self.numbers, &self.components, share)?;
-            let (mut by_size, mut largest, mut far) = (BTreeMap::<u64, u64>::new(), Vec::new(), 0u64);
+            let (mut by_size, mut largest, mut far) = (BTreeMap::<u64, u64>::new(), Largest::new(), 0u64);
             while let Some((fingerprint, component)) = groups.next_fingerprint()? {
                 let records = groups.count_rest(fingerprint)?;
                 if component.is_none() {
                     *by_size.entry(records).or_default() += 1;
-                    largest.push((records, fingerprint));
+                    keep(&mut largest, (Reverse(records), fingerprint), count);
                 } else if self.is_far(fingerprint, component) {
                     far = far.saturating_add(records);
                 }
             }
-            output.send((by_size, keep_largest(largest, count), far))
+            output.send((by_size, largest, far))
         };
-        let (mut by_size, mut largest, mut far) = (BTreeMap::new(), Vec::new(), 0u64);
-        let mut take = |(sizes, mut some, more): Counted<F>| {
+        let (mut by_size, mut largest, mut far) = (BTreeMap::new(), Largest::new(), 0u64);
+        let mut take = |(sizes, some, more): Counted<F>| {
             far = far.saturating_add(more);
             sizes.into_iter().for_each(|(size, clusters)| *by_size.entry(size).or_default() += clusters);
-            largest.append(&mut some);
-            largest = keep_largest(std::mem::take(&mut largest), count);
+            some.into_iter().for_each(|cluster| keep(&mut largest, cluster, count));
             Ok(ControlFlow::Continue(()))
         };
         let _ = ordered(&*self.executor.crew()?, shares(&self.segments)?, || (), work, &mut take)?;
         Ok((by_size, largest, far))
     }
 
-    fn measured(&self, clusters: &[(u64, Place<F>)]) -> Result<Vec<LargeCluster<F>>> {
+    fn measured(&self, clusters: &[(Reverse<u64>, Place<F>)]) -> Result<Vec<LargeCluster<F>>> {
         let wanted: BTreeMap<usize, usize> = clusters
             .iter()
             .enumerate()
@@ -153,28 +155,31 @@ impl<F: Fingerprint> Clustering<F> {
             };
             let _ = ordered(&*self.executor.crew()?, shares(&self.segments)?, || (), work, &mut take)?;
         }
-        let measured = clusters.iter().zip(members).map(|((records, place), (mut sample, mut fingerprints))| {
-            let label = match *place {
-                Place::Component(component) => self.label(F::default(), Some(component), &[], false)?.0,
-                Place::Alone(fingerprint) => {
-                    sample.push((fingerprint, *records));
-                    fingerprints += 1;
-                    self.label(fingerprint, None, &[], true)?.0
-                }
-            };
-            let sample = sample.finish();
-            let (diameter, far_pairs) = self.executor.run(|| Ok(spread(&sample, self.k)))?;
-            let sampled = fingerprints > sample.len() as u64;
-            Ok(LargeCluster { label, records: *records, fingerprints, diameter, far_pairs, sampled })
-        });
+        let measured =
+            clusters.iter().zip(members).map(|((Reverse(records), place), (mut sample, mut fingerprints))| {
+                let label = match *place {
+                    Place::Component(component) => self.label(F::default(), Some(component), &[], false)?.0,
+                    Place::Alone(fingerprint) => {
+                        sample.push((fingerprint, *records));
+                        fingerprints += 1;
+                        self.label(fingerprint, None, &[], true)?.0
+                    }
+                };
+                let sample = sample.finish();
+                let (diameter, far_pairs) = self.executor.run(|| Ok(spread(&sample, self.k)))?;
+                let sampled = fingerprints > sample.len() as u64;
+                Ok(LargeCluster { label, records: *records, fingerprints, diameter, far_pairs, sampled })
+            });
         measured.collect()
     }
 }
 
-fn keep_largest<F: Fingerprint>(mut all: Vec<(u64, F)>, count: usize) -> Vec<(u64, F)> {
-    all.sort_unstable_by(|a, b| b.0.cmp(&a.0).then_with(|| a.1.cmp(&b.1)));
-    all.truncate(count);
-    all
+/// Adds a cluster; keeps the `count` largest.
+fn keep<T: Ord>(largest: &mut Largest<T>, cluster: (Reverse<u64>, T), count: usize) {
+    largest.push(cluster);
+    if largest.len() > count {
+        largest.pop();
+    }
 }
 
 fn classes(by_size: &BTreeMap<u64, u64>) -> Vec<SizeClass> {

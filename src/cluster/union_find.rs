@@ -18,12 +18,6 @@ impl UnionFind {
         Self { parents: (0..count).map(AtomicU32::new).collect() }
     }
 
-    /// The sets with these [`UnionFind::parents`]; `None` if a parent is greater than its number.
-    pub(crate) fn restore(parents: Vec<u32>) -> Option<Self> {
-        let sound = (0u32..).zip(&parents).all(|(number, &parent)| parent <= number);
-        sound.then(|| Self { parents: parents.into_iter().map(AtomicU32::new).collect() })
-    }
-
     pub(crate) fn count(&self) -> u32 {
         u32::try_from(self.parents.len()).unwrap_or(u32::MAX)
     }
@@ -65,7 +59,8 @@ impl UnionFind {
         of
     }
 
-    pub(super) fn into_parents(self) -> Vec<u32> {
+    /// As [`UnionFind::parents`].
+    pub(crate) fn into_parents(self) -> Vec<u32> {
         self.parents.into_iter().map(AtomicU32::into_inner).collect()
     }
 }

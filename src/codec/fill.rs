@@ -35,7 +35,8 @@ pub(crate) fn fill_block(codes: &Codes, base: u64, keys: &[u64], budget: usize) 
                 for (total, &width) in gap_totals.iter_mut().zip(&widths) {
                     *total = total.saturating_add(gap::cost(delta, width));
                 }
-                if let (Some(code), Some(total)) = (flips, flips_total.first_mut()) {
+                let flips_total = flips_total.first_mut().filter(|total| **total <= budget);
+                if let (Some(code), Some(total)) = (flips, flips_total) {
                     *total = total.saturating_add(flips::cost(code, base.wrapping_sub(1), coded, at));
                 }
                 totals.iter().any(|&total| total <= budget)

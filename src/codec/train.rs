@@ -67,8 +67,10 @@ impl Sample {
         if !self.runs.iter().any(|(before, run)| is_family(*before, run)) {
             return None;
         }
-        let quick = self.profile(Profile::Quick);
-        let dense = self.profile(Profile::Dense);
+        let gaps: Vec<_> =
+            self.runs.iter().map(|(before, run)| (gaps(*before, run), is_family(*before, run))).collect();
+        let quick = self.profile(Profile::Quick, &gaps);
+        let dense = self.profile(Profile::Dense, &gaps);
         match (quick, dense) {
             (Some((_, quick)), Some((code, dense))) if dense * WORTH.1 < quick * WORTH.0 => Some(code),
             (None, Some((code, _))) | (Some((code, _)), _) => Some(code),
@@ -76,24 +78,24 @@ impl Sample {
         }
     }
 
-    /// The best code of a profile and the size of the sample in bits.
-    fn profile(&self, profile: Profile) -> Option<(FlipsCode, u64)> {
+    /// The best code of a profile and the size of the sample in bits, given the size of each run as gaps and whether it
+    /// has families.
+    fn profile(&self, profile: Profile, gaps: &[(u64, bool)]) -> Option<(FlipsCode, u64)> {
         let mut training = Training::new(profile, &self.runs);
         for _ in 1..ROUNDS {
-            self.round(&mut training);
+            self.round(&mut training, gaps);
             training = Training::again(&training.code()?, profile);
         }
-        let size = self.round(&mut training);
+        let size = self.round(&mut training, gaps);
         training.code().map(|code| (code, size))
     }
 
     /// Counts the runs that are smaller as flips; returns the size of all runs.
-    fn round(&self, training: &mut Training) -> u64 {
+    fn round(&self, training: &mut Training, gaps: &[(u64, bool)]) -> u64 {
         let (mut size, mut symbols) = (0, Vec::new());
-        for (before, run) in &self.runs {
-            let gaps = gaps(*before, run);
-            // This cheap test sorts out runs without families; judging them takes long.
-            let flips = is_family(*before, run).then(|| training.judge(*before, run, &mut symbols)).flatten();
+        for ((before, run), &(gaps, is_family)) in self.runs.iter().zip(gaps) {
+            // Judging runs without families takes long.
+            let flips = is_family.then(|| training.judge(*before, run, &mut symbols)).flatten();
             if flips.is_some_and(|flips| flips < gaps) {
                 training.count(&symbols);
             }

@@ -1,6 +1,5 @@
 //! The operations of a file system.
 
-#[cfg_attr(fpstore_loom, allow(unused_imports, reason = "loom has an array of its own"))]
 use std::fmt::Debug;
 use std::io;
 use std::path::{Path, PathBuf};

@@ -35,15 +35,17 @@ mod text_sorter;
 #[cfg(test)]
 mod text_tests;
 mod texts;
+mod walk;
 mod workspace;
 
 pub(crate) use deal::{Dealer, cut, deal};
 pub(crate) use item::{Item, NumberedRecord, fingerprints};
 pub(crate) use radix::{drop_equal, sorted};
 pub(crate) use sample::Sample;
-pub(crate) use sorted::{Chunks, Sorted};
+pub(crate) use sorted::Sorted;
 pub(crate) use sorted_texts::{SortedTexts, TextChunk};
 pub(crate) use sorter::Sorter;
 pub(crate) use spool::Spool;
 pub(crate) use text_sorter::TextSorter;
+pub(crate) use walk::Walk;
 pub(crate) use workspace::Workspace;

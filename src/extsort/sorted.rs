@@ -6,6 +6,7 @@ use crate::extsort::item::Item;
 use crate::extsort::memory::length;
 use crate::extsort::merge::merged;
 use crate::extsort::runs::Runs;
+use crate::extsort::walk::Walk;
 use std::borrow::Cow;
 use std::sync::Arc;
 
@@ -62,10 +63,8 @@ impl<T: Item> Sorted<T> {
 
     /// As [`Sorted::chunks`], item by item.
     pub(crate) fn items(&self, memory: u64) -> impl Iterator<Item = Result<T>> {
-        self.chunks(memory).flat_map(|chunk| {
-            let (chunk, failed) = chunk.map_or_else(|error| (Cow::default(), Some(Err(error))), |chunk| (chunk, None));
-            (0..chunk.len()).filter_map(move |at| chunk.get(at).copied().map(Ok)).chain(failed)
-        })
+        let mut walk = Walk::new(self, memory);
+        std::iter::from_fn(move || walk.next_if(|_| true).transpose())
     }
 }
 

@@ -28,9 +28,9 @@ impl<F: Fingerprint> SortedTexts<F> {
     }
 
     /// The fingerprints in order, if nothing was written to a temporary file.
-    pub(crate) fn in_memory(&self) -> Option<Vec<F>> {
+    pub(crate) fn in_memory(&self) -> Option<impl Iterator<Item = F>> {
         match self {
-            Self::Memory(sorted) => Some(sorted.slots.iter().map(|slot| slot.fingerprint).collect()),
+            Self::Memory(sorted) => Some(sorted.slots.iter().map(|slot| slot.fingerprint)),
             Self::Runs(_) => None,
         }
     }

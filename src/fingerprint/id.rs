@@ -89,6 +89,11 @@ impl Id {
         }
     }
 
+    /// How many records it stands for.
+    pub(crate) fn records(&self) -> u64 {
+        if let Self::Count(count) = self { *count } else { 1 }
+    }
+
     /// The id as an input record has it; a count becomes `None`.
     #[must_use]
     pub fn as_ref(&self) -> IdRef<'_> {

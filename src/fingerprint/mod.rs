@@ -15,6 +15,7 @@
 mod any;
 mod definition;
 mod id;
+pub(crate) mod mask;
 mod record;
 mod words;
 

@@ -151,7 +151,7 @@ impl<'a> Fields<'a> {
     }
 
     /// Checks the CRC-32 before the last `behind` bytes first, so that the parser does not interpret damaged bytes. A
-    /// trace skips this: it goes as far as it can and meets the checksum later.
+    /// trace skips this: it reads on and compares the checksum where it stands.
     pub(crate) fn check_seal(&self, behind: usize) -> Result<()> {
         let sealed = self.bytes.len().checked_sub(behind).and_then(|end| self.bytes.get(..end)?.split_last_chunk());
         let (covered, found) = sealed.ok_or_else(|| self.damaged("the file is too short"))?;

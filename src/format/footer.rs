@@ -116,10 +116,9 @@ impl Footer {
 
     /// Where footer and trailer stand in a file of this length with these parameters; `None` if the file is too short.
     pub(crate) fn expected(parameters: &Parameters, file_length: u64) -> Option<Span> {
-        let mut bytes = Vec::new();
-        parameters.write(&mut bytes);
-        let tables = parameters.design().table_count() as u64;
-        let length = bytes.len() as u64 + 3 * 8 + tables * 8 + (3 * tables + 3) * 16 + TRAILER as u64;
+        let mut footer = Self::new(parameters.clone());
+        footer.tables.resize_with(parameters.design().table_count(), TableSections::default);
+        let length = footer.write().len() as u64;
         let offset = file_length.checked_sub(length)?;
         Some(Span { offset, length })
     }

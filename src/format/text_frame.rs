@@ -120,7 +120,7 @@ impl TextFrame {
         let mut bits = bitmap.iter().flat_map(|&byte| (0..8).map(move |bit| byte >> bit & 1 == 1));
         self.begins.extend(bits.by_ref().take(records));
         if bits.any(|bit| bit) || self.begins.iter().all(|&begins| begins) {
-            return Err(wrong("has a bitmap that nobody writes"));
+            return Err(wrong("has an impossible bitmap"));
         }
         let ascends = |record: usize| self.begins(record) || self.text(record - 1) < self.text(record);
         if (1..records).all(ascends) { Ok(()) } else { Err(wrong("has ids of a fingerprint that do not ascend")) }
@@ -195,7 +195,7 @@ mod tests {
     }
 
     #[test]
-    fn what_nobody_writes_is_refused() {
+    fn impossible_frames_are_refused() {
         let mut target = TextFrame::default();
         let long = [&b"\x02\0"[..], &[b'x'; MAX_TEXT + 1], b"\n"].concat();
         let wrongs: &[&[u8]] = &[

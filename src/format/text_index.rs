@@ -5,6 +5,7 @@
 
 use super::columns::{self, ChunkShape};
 use super::fields::Fields;
+use super::id_page;
 use super::page::{self, Stream};
 use crate::error::{Error, Result};
 
@@ -30,7 +31,7 @@ pub(crate) struct UnitEntry {
 impl UnitEntry {
     /// A page in which this many fingerprints begin.
     pub(crate) fn page(begun: u16) -> Self {
-        Self { length: 4096, begun }
+        Self { length: id_page::SIZE as u16, begun }
     }
 }
 

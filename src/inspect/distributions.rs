@@ -45,19 +45,21 @@ impl Distributions {
         let layout = PageLayout::of_table(segment.parameters(), 0);
         let mut filled = 0;
         let mut previous = None;
-        for block in segment.blocks(0)? {
-            let block = block?;
-            let slot = block.number % layout.blocks;
+        let table = segment.segment.first_table()?;
+        for number in 0..table.index().len() {
+            let length = table.index().place(number).map_or(0, |place| place.length);
+            let slot = number % layout.blocks;
             if slot == 0 {
                 filled = 0;
             }
             // A block may fill the space that those before it in the page have left.
             let space = layout.slot_end(slot).saturating_sub(filled).max(1);
-            filled += block.length;
-            count(&mut self.fill, (block.length * 100 / space).min(100));
-            count(&mut self.fingerprints, block.count);
-            *self.kinds.entry(block.kind.to_string()).or_default() += 1;
-            for key in segment.fingerprints(0, block.number)? {
+            filled += length;
+            count(&mut self.fill, (length * 100 / space).min(100));
+            *self.kinds.entry(table.block_kind(number)?.to_string()).or_default() += 1;
+            let keys = segment.fingerprints(0, number)?;
+            count(&mut self.fingerprints, keys.len());
+            for key in keys {
                 if let Some(previous) = previous {
                     count(&mut self.gaps, gap_bits(previous, key) as usize);
                     count(&mut self.distances, key.distance(previous) as usize);

@@ -72,19 +72,19 @@ fn explain_segment(file: &SegmentFile, visit: &mut Visit<'_>) -> Result<()> {
     let (footer, _) = read_footer(file)?;
     let mut padding = footer.padding().into_iter().peekable();
     let mut at = head.end();
-    let mut pad = |until: u64, at: &mut u64, visit: &mut Visit<'_>| {
-        if let Some(gap) = padding.next_if(|gap| gap.offset == *at && gap.end() == until) {
+    let mut pad = |until: u64, at: u64, visit: &mut Visit<'_>| {
+        if let Some(gap) = padding.next_if(|gap| gap.offset == at && gap.end() == until) {
             let bytes = file.read(gap, &mut buffer)?.to_vec();
             visit(Field { offset: gap.offset, bytes, name: "padding".to_owned(), value: String::new() })?;
         }
         Ok::<(), Error>(())
     };
     for (number, sections) in (0..=u8::MAX).zip(&footer.tables) {
-        pad(sections.data.offset, &mut at, visit)?;
+        pad(sections.data.offset, at, visit)?;
         explain_table(file, &footer, number, sections, visit)?;
         at = sections.index.end();
     }
-    pad(footer.ids.offset, &mut at, visit)?;
+    pad(footer.ids.offset, at, visit)?;
     match footer.parameters.ids() {
         IdKind::Number | IdKind::None => explain_id_pages(file, &footer, visit)?,
         IdKind::Text => explain_texts(file, &footer, visit)?,
@@ -210,8 +210,8 @@ const PIECE: u64 = 1 << 20;
 fn explain_log(path: &Path, options: &Options, visit: &mut Visit<'_>) -> Result<()> {
     let env = &*options.env;
     let mut reader = LogReader::open_file(env, path)?;
+    let file = env.open(path, ReadMode::Pread).map_err(|error| Error::io("cannot open", path, error))?;
     let bytes_of = |from: u64, to: u64| -> Result<Vec<u8>> {
-        let file = env.open(path, ReadMode::Pread).map_err(|error| Error::io("cannot open", path, error))?;
         let mut buffer = Vec::new();
         let length = usize::try_from(to - from).unwrap_or(usize::MAX);
         let bytes = file.read(from, length, &mut buffer).map_err(|error| Error::io("cannot read", path, error))?;

@@ -24,7 +24,6 @@ mod group;
 mod hash;
 mod iter;
 mod job;
-pub(crate) mod mask;
 mod node;
 mod ordered;
 mod pair;
@@ -35,6 +34,8 @@ mod sorted;
 mod source;
 mod taker;
 mod tiles;
+
+use crate::fingerprint::mask;
 
 pub(crate) use budget::Join;
 pub(crate) use clean::CleanSegments;

@@ -109,7 +109,11 @@ impl<F: Fingerprint> Pairs<F> {
         let results = Results::new();
         let taker = || -> Box<dyn Taker<F> + '_> { Box::new(PairChunks::new(&map, &results)) };
         let mut sink = results.taken_by(sink);
-        if self.sorted { self.visit_sorted(false, &taker, &mut sink) } else { self.run(&taker, &mut sink) }
+        if self.sorted {
+            self.visit_sorted(false, &taker, &mut sink)
+        } else {
+            self.run(self.job.memory, &taker, &mut sink)
+        }
     }
 
     /// Calls `sink` with the gathered results of all pairs of records, in order, until it breaks. `add` is called on
@@ -134,7 +138,7 @@ impl<F: Fingerprint> Pairs<F> {
         if self.right.is_none() && self.visit_repeated(&taker, &mut sink)?.is_break() {
             return Ok(());
         }
-        self.run(&taker, &mut sink)
+        self.run(self.job.memory, &taker, &mut sink)
     }
 
     fn prepare(&self) -> Result<()> {
@@ -142,10 +146,10 @@ impl<F: Fingerprint> Pairs<F> {
         self.right.as_ref().map_or(Ok(()), |right| right.segments::<F>(&self.job).map(|_| ()))
     }
 
-    pub(crate) fn run(&self, taker: MakeTaker<'_, F>, sink: &mut Sink<'_>) -> Result<()> {
+    pub(crate) fn run(&self, memory: u64, taker: MakeTaker<'_, F>, sink: &mut Sink<'_>) -> Result<()> {
         let right = self.right.as_ref().map(CleanSegments::ready);
-        let JobContext { memory, progress, executor, .. } = &self.job;
-        Join::new(self.left.ready(), right, self.k, *memory, progress, executor).run(taker, sink).map(drop)
+        let JobContext { progress, executor, .. } = &self.job;
+        Join::new(self.left.ready(), right, self.k, memory, progress, executor).run(taker, sink).map(drop)
     }
 
     /// Hands each fingerprint that has several records to takers, as a pair with itself.

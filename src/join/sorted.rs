@@ -23,9 +23,7 @@ impl<F: Fingerprint> Pairs<F> {
         if repeated && self.right.is_none() {
             let _ = self.visit_repeated(&gather, &mut take)?;
         }
-        let mut finding = self.clone().with_memory(half);
-        finding.job.progress = self.job.progress.clone();
-        finding.run(&gather, &mut take)?;
+        self.run(half, &gather, &mut take)?;
         drop(take);
         let (sorted, crew) = (sorter.finish()?, self.job.executor.crew()?);
         for chunk in sorted.chunks(half) {

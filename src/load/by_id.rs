@@ -96,6 +96,7 @@ impl StoreInner {
             if chunk.is_empty() {
                 return Ok(unknown);
             }
+            unknown.looked_up += chunk.len() as u64;
             let searcher = || ViewSearcher::new(&self.context, state.clone());
             let looked_up = chunk.par_chunks(PIECE).map_init(searcher, |searcher, ids| {
                 let mut unknown = Unknown::default();
@@ -116,10 +117,10 @@ impl StoreInner {
     }
 }
 
-fn chunk(ids: &mut impl Iterator<Item = Result<Id>>) -> Result<Vec<Id>> {
+fn chunk(ids: &mut impl Iterator<Item = Result<(u64, Id)>>) -> Result<Vec<Id>> {
     let (mut chunk, mut bytes) = (Vec::new(), 0);
     while bytes < CHUNK {
-        let Some(id) = ids.next().transpose()? else { break };
+        let Some((_, id)) = ids.next().transpose()? else { break };
         bytes += ID_BYTES + id.text().map_or(0, str::len) as u64;
         chunk.push(id);
     }

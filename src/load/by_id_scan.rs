@@ -4,6 +4,7 @@
 //! out most other records.
 
 use crate::bits::bit_length;
+use crate::bitset::Bitset;
 use crate::error::Result;
 use crate::extsort::{TextChunk, TextSorter, Workspace};
 use crate::fingerprint::{Fingerprint, Id, Record};
@@ -26,6 +27,8 @@ const NAMED: usize = 5;
 
 #[derive(Debug, Default)]
 pub(crate) struct Unknown {
+    /// Distinct ids that were looked up.
+    pub(crate) looked_up: u64,
     pub(crate) count: u64,
     pub(crate) some: BTreeSet<Id>,
 }
@@ -38,6 +41,7 @@ impl Unknown {
     }
 
     pub(crate) fn and(mut self, other: Self) -> Self {
+        self.looked_up += other.looked_up;
         self.count += other.count;
         self.some.extend(other.some);
         self.keep_few();
@@ -62,13 +66,14 @@ pub(crate) fn find<F: Fingerprint>(
     workspace: &Workspace,
     found: &Mutex<RecordSorter<F>>,
 ) -> Result<Unknown> {
-    let wanted = Bitmap::new(ids, workspace.memory / 16)?;
+    let (wanted, shift) = wanted(ids, workspace.memory / 16)?;
+    let place = |hash: u64| (hash >> shift) as usize;
     let memory = workspace.memory / 4;
     let mut sorter = TextSorter::<u64>::new(workspace, memory);
     let mut line = Vec::new();
     for record in records {
         let Record { fingerprint, id } = record?;
-        let Some(hash) = id_hash_of(id.as_ref()).filter(|&hash| wanted.has(hash)) else { continue };
+        let Some(hash) = id_hash_of(id.as_ref()).filter(|&hash| wanted.has(place(hash))) else { continue };
         line.clear();
         line.extend_from_slice(name(&id).as_bytes());
         line.push(END);
@@ -80,12 +85,13 @@ pub(crate) fn find<F: Fingerprint>(
     let mut stored = stored.chunks(memory / 4).flat_map(lines).peekable();
     let mut unknown = Unknown::default();
     for id in ids.ids() {
-        let id = id?;
-        let hash = id_hash_of(id.as_ref()).unwrap_or(0);
+        let (hash, id) = id?;
+        let name = name(&id);
+        unknown.looked_up += 1;
         let mut is_known = false;
         loop {
             let order = match stored.peek() {
-                Some(Ok((other, line))) => (*other, split::<F>(line).0).cmp(&(hash, name(&id).as_bytes())),
+                Some(Ok((other, line))) => (*other, split::<F>(line).0).cmp(&(hash, name.as_bytes())),
                 Some(Err(_)) => Ordering::Less,
                 None => Ordering::Greater,
             };
@@ -99,7 +105,7 @@ pub(crate) fn find<F: Fingerprint>(
             }
         }
         if !is_known {
-            unknown.add(id);
+            unknown.add(id.clone());
         }
     }
     Ok(unknown)
@@ -128,35 +134,13 @@ fn lines(chunk: Result<TextChunk<u64>>) -> Box<dyn Iterator<Item = Result<(u64, 
     }
 }
 
-/// A set of hashes by their leading bits; it may have others too.
-struct Bitmap {
-    words: Vec<u64>,
-    bits: u32,
-}
-
-impl Bitmap {
-    fn new(ids: &SortedIds, bytes: u64) -> Result<Self> {
-        let most = bit_length(bytes.saturating_mul(8)).saturating_sub(1);
-        let bits = bit_length(ids.given().saturating_mul(BITS_PER_ID)).min(most).max(6);
-        let mut bitmap = Self { words: vec![0; 1 << (bits - 6)], bits };
-        for id in ids.ids() {
-            let place = id_hash_of(id?.as_ref()).and_then(|hash| bitmap.place(hash));
-            if let Some((word, bit)) = place
-                && let Some(word) = bitmap.words.get_mut(word)
-            {
-                *word |= bit;
-            }
-        }
-        Ok(bitmap)
+/// The hashes of ids without this many of their last bits, in so many bytes.
+fn wanted(ids: &SortedIds, bytes: u64) -> Result<(Bitset, u32)> {
+    let most = bit_length(bytes.saturating_mul(8)).saturating_sub(1);
+    let bits = bit_length(ids.given().saturating_mul(BITS_PER_ID)).min(most).max(6);
+    let (mut wanted, shift) = (Bitset::new(1 << bits), 64 - bits);
+    for id in ids.ids() {
+        wanted.insert((id?.0 >> shift) as usize);
     }
-
-    fn place(&self, hash: u64) -> Option<(usize, u64)> {
-        let place = hash >> (64 - self.bits);
-        Some((usize::try_from(place >> 6).ok()?, 1 << (place & 63)))
-    }
-
-    fn has(&self, hash: u64) -> bool {
-        let place = self.place(hash).and_then(|(word, bit)| Some(self.words.get(word)? & bit != 0));
-        place.unwrap_or(true)
-    }
+    Ok((wanted, shift))
 }

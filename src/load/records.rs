@@ -1,7 +1,7 @@
 //! Records for a load: unsorted and sorted.
 
 use crate::error::{Error, Result};
-use crate::extsort::{Item, NumberedRecord, Sample, Sorted, SortedTexts, Sorter, TextSorter, Workspace, drop_equal};
+use crate::extsort::{Item, NumberedRecord, Sample, Sorted, SortedTexts, Sorter, TextSorter, Workspace};
 use crate::fingerprint::{Fingerprint, IdKind, IdRef, Record, check_text};
 use crate::options::Options;
 use crate::plan::Skew;
@@ -252,18 +252,7 @@ impl<F: Fingerprint> SortedRecords<F> {
     /// Number of distinct fingerprints; an upper bound if not all are in memory.
     #[must_use]
     pub fn fingerprints(&self) -> u64 {
-        fn count<F: Fingerprint>(entries: &[NumberedRecord<F>]) -> u64 {
-            let begins = |pair: &[NumberedRecord<F>]| matches!(pair, [a, b] if a.fingerprint != b.fingerprint);
-            entries.windows(2).filter(|pair| begins(pair)).count() as u64 + u64::from(!entries.is_empty())
-        }
-        *self.distinct.get_or_init(|| match &self.source {
-            RecordSource::Without(sorted) | RecordSource::Numbers(sorted) => {
-                sorted.in_memory().map_or(self.given, count)
-            }
-            RecordSource::Texts(..) | RecordSource::Nothing => {
-                self.in_memory().map_or(self.given, |all| all.len() as u64)
-            }
-        })
+        *self.distinct.get_or_init(|| self.in_memory().map_or(self.given, |all| all.count() as u64))
     }
 
     /// Whether [`SortedRecords::chunks`] returns at most one chunk.
@@ -289,31 +278,31 @@ impl<F: Fingerprint> SortedRecords<F> {
         if F::WIDTH > 64 {
             return Skew::new(Vec::new());
         }
-        let words = |fingerprints: Vec<F>| fingerprints.into_iter().map(|fingerprint| fingerprint.word(0)).collect();
+        let word = |fingerprint: F| fingerprint.word(0);
         let executor = Arc::clone(&self.workspace.executor);
         match (self.in_memory(), &self.source) {
-            (Some(fingerprints), _) => Skew::of_sorted(Arc::new(words(fingerprints)), executor),
+            (Some(fingerprints), _) => Skew::of_sorted(Arc::new(fingerprints.map(word).collect()), executor),
             // If the sample cannot be read, the load will fail.
             (None, RecordSource::Without(sorted) | RecordSource::Numbers(sorted)) => {
                 let sample = sorted.sample(self.workspace.most_sampled::<F>()).unwrap_or_default();
-                Skew::by(words(sample.into_iter().map(|entry| entry.fingerprint).collect()), executor)
+                Skew::by(sample.into_iter().map(|entry| word(entry.fingerprint)).collect(), executor)
             }
-            (None, RecordSource::Texts(_, sample)) => Skew::by(words(sample.clone()), executor),
+            (None, RecordSource::Texts(_, sample)) => Skew::by(sample.iter().copied().map(word).collect(), executor),
             (None, RecordSource::Nothing) => Skew::new(Vec::new()),
         }
     }
 
-    /// The distinct fingerprints in order, if everything is in memory.
-    fn in_memory(&self) -> Option<Vec<F>> {
-        let mut all: Vec<F> = match &self.source {
-            RecordSource::Nothing => Vec::new(),
+    /// The distinct fingerprints in order, if everything is in memory. One by one: the caller may be on no crew.
+    fn in_memory(&self) -> Option<impl Iterator<Item = F>> {
+        let all: Box<dyn Iterator<Item = F> + '_> = match &self.source {
+            RecordSource::Nothing => Box::new(std::iter::empty()),
             RecordSource::Without(sorted) | RecordSource::Numbers(sorted) => {
-                sorted.in_memory()?.iter().map(|entry| entry.fingerprint).collect()
+                Box::new(sorted.in_memory()?.iter().map(|entry| entry.fingerprint))
             }
-            RecordSource::Texts(sorted, _) => sorted.in_memory()?,
+            RecordSource::Texts(sorted, _) => Box::new(sorted.in_memory()?),
         };
-        drop_equal(&mut all);
-        Some(all)
+        let mut last = None;
+        Some(all.filter(move |&fingerprint| last.replace(fingerprint) != Some(fingerprint)))
     }
 
     pub(crate) fn workspace(&self) -> &Workspace {

@@ -7,7 +7,7 @@ use crate::load::bulk_load::{LoadReport, Loaded, Merging};
 use crate::load::records::SortedRecords;
 use crate::load::sorted_ids::IdSorter;
 
-/// The old records and the ids each take one of so many parts of the memory.
+/// Finding the old records takes one of so many parts of the memory. `IdSorter` and `records_of_ids` divide it further.
 const PARTS: u64 = 2;
 
 /// The result of a replacement.
@@ -37,8 +37,8 @@ impl StoreInner {
                 ids.push(record?.id.as_ref())?;
             }
             let ids = ids.finish()?;
-            let several = ids.given() - ids.count()?;
-            let (old, _) = self.records_of_ids(&ids, &workspace)?;
+            let (old, unknown) = self.records_of_ids(&ids, &workspace)?;
+            let several = ids.given() - unknown.looked_up;
             drop(ids);
             let Loaded { report, removed, merged } = self.load_reserved(records, Some(&old), first_number, merging)?;
             Ok((ReplaceReport { loaded: report, removed, several }, merged))

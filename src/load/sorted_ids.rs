@@ -75,12 +75,8 @@ impl SortedIds {
         self.0.ids()
     }
 
-    /// Number of distinct ids.
-    pub(crate) fn count(&self) -> Result<u64> {
-        self.ids().try_fold(0, |count, id| id.map(|_| count + 1))
-    }
-
-    pub(crate) fn ids(&self) -> impl Iterator<Item = Result<Id>> {
-        self.0.records().map(|record| record.map(|record| record.id))
+    /// The distinct ids with their hashes.
+    pub(crate) fn ids(&self) -> impl Iterator<Item = Result<(u64, Id)>> {
+        self.0.records().map(|record| record.map(|record| (record.fingerprint, record.id)))
     }
 }

@@ -1,6 +1,6 @@
 //! Predicted costs of designs, and recommendations.
 //!
-//! [`predict`] assumes evenly spread keys. Real fingerprints come in families: a query near a stored one meets many
+//! [`predict`] assumes evenly spread keys. Real fingerprints come in families: a query near a stored one finds many
 //! existing prefixes and dense blocks. [`super::Skew`] predicts from the data itself.
 
 use super::filter_shape::{FilterShape, filters_of};
@@ -9,7 +9,7 @@ use super::{Design, TableForm, TableLayout};
 use crate::error::Result;
 
 /// Ratio of a table's size to the information bound, index and checksums included.
-const TABLE_OVERHEAD: f64 = 1.01;
+pub(super) const TABLE_OVERHEAD: f64 = 1.01;
 /// Bytes of memory of the index a block: key, place, directory, and its share of its page's rank.
 const INDEX_ENTRY: f64 = 17.5;
 

@@ -155,7 +155,7 @@ impl ViewSearcher {
         let (view, mut ids) = (Arc::clone(&self.state.view), IdScratch::default());
         for run in &view.runs {
             let (Some(index), Some(records)) = (&run.id_index, &run.records) else { continue };
-            let hash = id_hash(id, records.footer().records);
+            let hash = id_hash(id.as_ref(), records.footer().records);
             let Some(rank) = index.rank_of(hash, &mut self.prober.scratch)? else { continue };
             let table = records.first_table()?;
             let mut visited = Ok(());

@@ -6,7 +6,7 @@ use crate::fingerprint::{Fingerprint, Id, IdKind};
 use crate::memtable::Memtable;
 use crate::query::hits::{Hit, HitPlace};
 use crate::query::view_searcher::{ViewSearcher, rank_of};
-use crate::segment::{IdCursor, Segment};
+use crate::segment::{IdCursor, MANY_UNITS, Segment};
 use std::collections::BTreeSet;
 use std::iter::Peekable;
 use std::ops::ControlFlow;
@@ -29,13 +29,12 @@ pub(crate) struct Sources<F> {
 }
 
 impl<F> Sources<F> {
-    /// Whether a source has more pages of ids than should be in memory together.
+    /// Whether a source has more ids than should be in memory together.
     pub(crate) fn has_many_ids(&self) -> bool {
-        const MANY_PAGES: u64 = 8;
         self.sources.iter().any(|source| match source {
             Source::Memtable(..) => false,
             Source::Segment { segment, rank, .. } => {
-                segment.ids().pages_of(*rank).is_ok_and(|pages| pages > MANY_PAGES)
+                segment.ids().units_of(*rank).is_ok_and(|units| units > MANY_UNITS)
             }
         })
     }
@@ -209,17 +208,10 @@ impl OrderedIds {
                     Box::new(entries.into_iter().map(Ok))
                 }
                 Source::Segment { ref segment, rank, is_tombstone } => {
-                    let mut cursor = IdCursor::new(Arc::clone(segment));
-                    cursor.seek(rank)?;
-                    let first = cursor.take()?;
-                    let rest = std::iter::from_fn(move || match cursor.peek() {
-                        Ok(Some((false, _))) => cursor.take().transpose(),
-                        // The next fingerprint begins, or the segment ends.
-                        Ok(_) => None,
-                        Err(error) => Some(Err(error)),
-                    });
+                    let (mut cursor, first) = IdCursor::of_rank(segment, rank)?;
+                    let rest = std::iter::from_fn(move || cursor.take_same().transpose());
                     let all = first.map(Ok).into_iter().chain(rest);
-                    Box::new(all.map(move |taken| taken.map(|(_, id)| (id, is_tombstone))))
+                    Box::new(all.map(move |id| id.map(|id| (id, is_tombstone))))
                 }
             };
             Ok(entries.peekable())

@@ -181,7 +181,7 @@ impl ViewSearcher {
         }
         let mut sum = 0u64;
         let all = self.visit_ids(fingerprint, hits, &mut |id| {
-            sum = sum.saturating_add(if let Id::Count(count) = id { count } else { 1 });
+            sum = sum.saturating_add(id.records());
             ControlFlow::Continue(())
         })?;
         debug_assert!(all.is_continue());

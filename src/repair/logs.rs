@@ -48,7 +48,7 @@ impl<F: Fingerprint> Repairing<'_, F> {
             && logs.last() == Some(path)
             && !self.can_read(path, *offset, *bytes)
         {
-            // No later log tells whether these bytes were durable.
+            // No later log shows whether these bytes were durable.
             let (path, offset) = (path.clone(), Some(*offset));
             let message = format!("{bytes} bytes at the end of the last log cannot be read");
             self.report.damages.push(Damage { path: path.clone(), section: "log frame".to_owned(), offset, message });

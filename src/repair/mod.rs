@@ -60,7 +60,7 @@ pub fn plan(path: impl AsRef<Path>, options: &Options) -> Result<RepairReport> {
     let path = path.as_ref();
     loop {
         let before = file::read_bytes(&*options.env, path).ok();
-        let report = run(path, options, false)?;
+        let report = run(path, options, &patient(options), false)?;
         // A writer may have removed the files meanwhile.
         if report.is_sound() || before == file::read_bytes(&*options.env, path).ok() {
             return Ok(report);
@@ -83,7 +83,7 @@ pub fn repair(path: impl AsRef<Path>, options: &Options) -> Result<RepairReport>
     let _lock = take_lock(&*patient.env, path)?;
     // The writer of the manifest may have died before the rename was durable.
     patient.env.sync_dir(path).map_err(|error| Error::io("cannot sync", path, error))?;
-    run(path, options, true)
+    run(path, options, &patient, true)
 }
 
 /// Options for media that fail.
@@ -92,14 +92,16 @@ fn patient(options: &Options) -> Options {
     patient.with_read_mode(ReadMode::Pread).with_filters(Filters::Off)
 }
 
-fn run(path: &Path, options: &Options, writes: bool) -> Result<RepairReport> {
-    let patient = patient(options);
+fn run(path: &Path, options: &Options, patient: &Options, writes: bool) -> Result<RepairReport> {
     let manifest = match file::read(&*patient.env, path) {
         Ok(manifest) => manifest,
-        Err(error) => return refuse_manifest(path, &patient, error),
+        Err(error) => return refuse_manifest(path, patient, error),
     };
     let width = manifest.parameters.width();
-    options.executor.run_exclusive(|| by_width!(width, F => Repairing::<F>::run(path, options, &manifest, writes)))
+    let media = &*options.env;
+    options
+        .executor
+        .run_exclusive(|| by_width!(width, F => Repairing::<F>::run(path, media, patient, &manifest, writes)))
 }
 
 /// Refuses a store whose manifest is damaged. A directory without a manifest is a store if it has segments or logs.
@@ -140,12 +142,18 @@ struct Repairing<'a, F: Fingerprint> {
 }
 
 impl<'a, F: Fingerprint> Repairing<'a, F> {
-    fn run(path: &Path, options: &'a Options, manifest: &'a ManifestData, writes: bool) -> Result<RepairReport> {
-        let (patient, bytes) = (patient(options), manifest.write().len() as u64);
+    fn run(
+        path: &Path,
+        media: &'a dyn Env,
+        patient: &Options,
+        manifest: &'a ManifestData,
+        writes: bool,
+    ) -> Result<RepairReport> {
+        let bytes = manifest.write().len() as u64;
         let mut repairing = Self {
-            context: StoreContext::new(path, &patient, &manifest.parameters)?,
-            workspace: Workspace::new(path, &patient),
-            media: &*options.env,
+            context: StoreContext::new(path, patient, &manifest.parameters)?,
+            workspace: Workspace::new(path, patient),
+            media,
             manifest,
             report: RepairReport { files: 1, bytes, ..RepairReport::default() },
             writes,

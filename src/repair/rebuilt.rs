@@ -93,7 +93,7 @@ impl<'a, F: Fingerprint> Rebuilt<'a, F> {
 
     /// Takes an id of the current fingerprint.
     fn take(&mut self, id: Id) -> Result<()> {
-        let number = if let Id::Count(count) = id { count } else { 1 };
+        let number = id.records();
         self.read = self.read.saturating_add(number);
         match (self.current, self.losses.last_mut()) {
             _ if number == 0 => return self.wrong("a fingerprint has no records"),
@@ -171,7 +171,7 @@ impl<'a, F: Fingerprint> Rebuilt<'a, F> {
         if last.as_ref().is_some_and(|last| *last >= record) {
             return self.wrong("records are not in ascending order");
         }
-        self.saved.0 = self.saved.0.saturating_add(if let Id::Count(count) = record.id { count } else { 1 });
+        self.saved.0 = self.saved.0.saturating_add(record.id.records());
         self.saved.1 += u64::from(last.is_none_or(|last| last.fingerprint != record.fingerprint));
         Ok(Some(record))
     }

@@ -1,7 +1,7 @@
 //! The report of a repair.
 
 use crate::db::TornLog;
-use crate::fingerprint::{Fingerprint, Id};
+use crate::fingerprint::{AnyFingerprint, Fingerprint, Id};
 use crate::segment::Damage;
 use crate::version::SegmentRole;
 use std::path::PathBuf;
@@ -145,5 +145,5 @@ pub enum Lost {
 
 /// A fingerprint in hexadecimal digits.
 pub(super) fn hex<F: Fingerprint>(fingerprint: F) -> String {
-    (0..F::WORDS).map(|number| format!("{:016x}", fingerprint.word(number))).collect()
+    AnyFingerprint::from(fingerprint).to_string()
 }

@@ -5,6 +5,7 @@
 //! search between them: over one or two keys if keys are spread evenly, and at most over all, so that skewed keys cost
 //! a plain binary search.
 
+use crate::bits::bit_length;
 use crate::codec::prefetch;
 use crate::fingerprint::Fingerprint;
 
@@ -37,7 +38,7 @@ impl Directory {
             return Self::default();
         }
         let slot_bits = keys.len().ilog2();
-        let shift = (64 - (last - first).leading_zeros()).saturating_sub(slot_bits);
+        let shift = bit_length(last - first).saturating_sub(slot_bits);
         let slots = ((last - first) >> shift) as usize + 1;
         let mut starts = vec![0; slots + 1];
         for key in keys {

@@ -1,8 +1,7 @@
-//! The prefix filter of a table, in memory only: says of almost every absent prefix that no key has it.
+//! The prefix filter of a table, in memory only: excludes almost every prefix that no key has.
 //!
-//! A query probes every prefix within a few flips of its own. Of long prefixes hardly any exists, so one question to
-//! the filter, one word of memory, saves finding, reading and decoding a block. The filter never denies a prefix that
-//! some key has.
+//! A query probes every prefix within a few flips of its own. Of long prefixes hardly any exists, so one look-up in the
+//! filter, one word of memory, saves finding, reading and decoding a block. There are no false negatives.
 //!
 //! It is a blocked Bloom filter (Putze, Sanders, Singler, "Cache-, hash- and space-efficient Bloom filters", 2007)
 //! whose block is one 64-bit word: the hash of a prefix names the word and a few bits in it. Prefixes that differ only
@@ -59,18 +58,20 @@ impl Filter {
     #[inline]
     pub(crate) fn pass<'p>(&'p self, prefixes: &'p [FilterPrefix]) -> impl Iterator<Item = &'p FilterPrefix> {
         let words = self.words.as_slice();
-        prefixes.iter().filter(|&&prefix| {
-            let mask = self.mask(prefix);
-            words.get(prefix.word as usize).is_none_or(|word| word & mask == mask)
-        })
+        prefixes.iter().filter(|&&prefix| self.holds(words, prefix))
     }
 
     /// Whether some key may have the prefix of this one.
     #[inline]
     pub(super) fn passes(&self, key: u64) -> bool {
         let prefix = FilterPrefix::new(key & leading_ones(self.shape.prefix), self.shape);
+        self.holds(self.words.as_slice(), prefix)
+    }
+
+    #[inline]
+    fn holds(&self, words: &[u64], prefix: FilterPrefix) -> bool {
         let mask = self.mask(prefix);
-        self.words.as_slice().get(prefix.word as usize).is_none_or(|word| word & mask == mask)
+        words.get(prefix.word as usize).is_none_or(|word| word & mask == mask)
     }
 
     pub(crate) fn bytes(&self) -> u64 {

@@ -14,6 +14,9 @@ use std::fmt;
 use std::ops::{ControlFlow, Range};
 use std::sync::Arc;
 
+/// Ids of one fingerprint in more units than this should not be in memory together.
+pub(crate) const MANY_UNITS: u64 = 8;
+
 /// Finds the ids of a fingerprint by its rank in the primary table. Ids stand in *units*: pages of numbers or counts,
 /// frames of texts.
 pub(crate) struct Ids {
@@ -175,7 +178,7 @@ impl Ids {
     }
 
     /// Number of units with ids of the fingerprint with this rank, or one more.
-    pub(crate) fn pages_of(&self, rank: u64) -> Result<u64> {
+    pub(crate) fn units_of(&self, rank: u64) -> Result<u64> {
         let (units, _) = self.units_from(rank)?;
         Ok(units.end.saturating_sub(units.start))
     }

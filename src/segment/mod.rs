@@ -54,8 +54,9 @@ pub(crate) use filter::{Filter, FilterPrefix};
 pub(crate) use id_cursor::IdCursor;
 #[cfg(any(test, fuzzing))]
 pub(crate) use id_reader::Ids;
+pub(crate) use id_reader::MANY_UNITS;
 pub(crate) use id_unit::IdScratch;
-pub(crate) use name::{is_segment_name, keys_of, segment_name};
+pub(crate) use name::{is_segment_name, segment_name};
 pub(crate) use obsolete_files::ObsoleteFiles;
 pub(crate) use ranks::{RankCursor, Ranks};
 pub(crate) use reader::{Segment, fingerprints_of, read_footer};

@@ -1,11 +1,4 @@
-//! The names of segment files, and sorted keys of a table.
-
-use crate::plan::Permutation;
-
-/// The keys of 64-bit fingerprints in a table with this permutation, ascending.
-pub(crate) fn keys_of(fingerprints: &[u64], permutation: &Permutation) -> Vec<u64> {
-    crate::extsort::sorted(fingerprints, |_, &fingerprint| permutation.apply(fingerprint), |&key| key)
-}
+//! The names of segment files.
 
 const SEGMENT_SUFFIX: &str = ".segment";
 

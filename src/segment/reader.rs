@@ -43,18 +43,7 @@ impl Segment {
         let file = Arc::new(file);
         let path = file.path();
         let (footer, footer_checksum) = read_footer(&file)?;
-        let layouts = footer.parameters.design().tables(footer.parameters.width())?;
-        let mut tables = Vec::with_capacity(layouts.len());
-        for (number, (sections, layout)) in (0..=u8::MAX).zip(footer.tables.iter().zip(layouts)) {
-            let form = footer.form(number.into(), layout.leading);
-            let table = Table::open(&file, number, sections, layout, &footer.parameters, form)?;
-            if table.index().fingerprints() != footer.fingerprints {
-                return Err(Error::damaged(format!("table {number} does not hold the segment's fingerprints"))
-                    .at_path(path)
-                    .at_offset(sections.index.offset));
-            }
-            tables.push(table);
-        }
+        let tables = Table::open_all(&file, &footer)?.collect::<Result<_>>()?;
         let ids = Ids::open(&file, &footer)?;
         if ids.fingerprints() != footer.fingerprints {
             return Err(Error::damaged("the index of ids does not cover the segment's fingerprints")

@@ -7,7 +7,7 @@ use crate::codec::{BlockBuffer, BlockKind, Codes, decode_block};
 use crate::error::{Error, Result};
 use crate::fingerprint::Fingerprint;
 use crate::format::fields::Fields;
-use crate::format::footer::TableSections;
+use crate::format::footer::{Footer, TableSections};
 use crate::format::index::{self, IndexCodec, IndexShape, rows_per_page};
 use crate::format::page::{PageLayout, Stream};
 use crate::format::{CHECKSUM, Parameters, codes};
@@ -40,6 +40,20 @@ pub(crate) struct Table {
 }
 
 impl Table {
+    /// The tables of a segment, one by one.
+    pub(super) fn open_all(file: &Arc<SegmentFile>, footer: &Footer) -> Result<impl Iterator<Item = Result<Self>>> {
+        let layouts = footer.parameters.design().tables(footer.parameters.width())?;
+        Ok((0..=u8::MAX).zip(&footer.tables).zip(layouts).map(|((number, sections), layout)| {
+            let form = footer.form(number.into(), layout.leading);
+            let table = Self::open(file, number, sections, layout, &footer.parameters, form)?;
+            if table.index.fingerprints() != footer.fingerprints {
+                let error = Error::damaged(format!("table {number} does not hold the segment's fingerprints"));
+                return Err(error.at_path(file.path()).at_offset(sections.index.offset));
+            }
+            Ok(table)
+        }))
+    }
+
     pub(crate) fn open(
         file: &Arc<SegmentFile>,
         number: u8,

@@ -28,7 +28,7 @@ pub(crate) fn verify_segment(env: &dyn Env, path: &Path, mode: ReadMode) -> Resu
     let mut damages = check_padding(&file, &footer)?;
     let content_holds = content_hash(&file, footer.content_end())? == footer.content_hash;
     // Opening reads the index sections whole; a damaged one hides the others.
-    match Segment::open(env, path, mode) {
+    match Segment::of_file(file) {
         Ok(segment) => {
             damages.append(&mut by_width!(footer.parameters.width(), F => check_width::<F>(&segment))?);
         }

@@ -2,13 +2,11 @@
 
 use crate::error::{Error, Result};
 use crate::fingerprint::{Fingerprint, Id};
-use crate::segment::{IdCursor, IdScratch, Scratch, Segment};
+use crate::segment::{IdCursor, IdScratch, MANY_UNITS, Scratch, Segment};
 use std::collections::HashMap;
 use std::sync::Arc;
 
 const REMEMBERED: usize = 2 << 20;
-/// Most pages of ids of a fingerprint for [`IdLookup`].
-const PAGES: u64 = 8;
 const PIECE: usize = 1 << 14;
 
 /// Finds the ids of fingerprints in all segments of a store, and remembers some.
@@ -40,7 +38,7 @@ impl<'a, F: Fingerprint> IdLookup<'a, F> {
         let mut found = 0;
         for segment in self.segments {
             if let Some(rank) = segment.rank_of(fingerprint, &mut self.scratch)? {
-                if segment.ids().pages_of(rank)? > PAGES {
+                if segment.ids().units_of(rank)? > MANY_UNITS {
                     return Ok(None);
                 }
                 segment.ids().ids_of(rank, &mut self.ids, |id| ids.push(id))?;
@@ -90,10 +88,7 @@ impl Pieces {
         let mut cursors = Vec::new();
         for segment in segments {
             if let Some(rank) = segment.rank_of(fingerprint, &mut scratch)? {
-                let mut cursor = IdCursor::new(Arc::clone(segment));
-                cursor.seek(rank)?;
-                let first = cursor.take()?.map(|(_, id)| id);
-                cursors.push((cursor, first));
+                cursors.push(IdCursor::of_rank(segment, rank)?);
             }
         }
         let mut counts: Vec<Id> =
@@ -110,11 +105,7 @@ impl Pieces {
         while piece.len() < PIECE {
             let Some(least) = self.cursors.iter().filter_map(|(_, id)| id.as_ref()).min().cloned() else { break };
             for (cursor, id) in self.cursors.iter_mut().filter(|(_, id)| id.as_ref() == Some(&least)) {
-                // The flag marks the first id of the next fingerprint.
-                *id = match cursor.peek()? {
-                    Some((false, _)) => cursor.take()?.map(|(_, id)| id),
-                    _ => None,
-                };
+                *id = cursor.take_same()?;
             }
             piece.push(least);
         }

@@ -219,7 +219,7 @@ fn reads_of_one_record_grow_with_the_logarithm_of_its_neighbours() {
             let id_of = |id: u64| if kind == 0 { Id::Number(id) } else { Id::from(text(id).as_str()) };
             let (of_all, all) = reads_of(&reads, || first_ids(&segment, 2u64, usize::MAX));
             assert_eq!(all.len() as u64, count);
-            let pages = segment.ids().pages_of(1).unwrap();
+            let pages = segment.ids().units_of(1).unwrap();
             assert!(of_all >= pages && pages >= 20, "{of_all} reads of {pages} pages");
             let (of_first, _) = reads_of(&reads, || first_ids(&segment, 2u64, 1));
             // The block of the fingerprint, and the page.

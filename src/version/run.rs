@@ -116,6 +116,11 @@ pub enum SegmentRole {
 }
 
 impl SegmentRole {
+    /// The parts of a run with their roles.
+    pub(crate) fn each<T>(tombstones: T, records: T, id_index: T) -> [(Self, T); 3] {
+        [(Self::Tombstones, tombstones), (Self::Records, records), (Self::IdIndex, id_index)]
+    }
+
     /// The name of the role.
     #[must_use]
     pub fn name(self) -> &'static str {

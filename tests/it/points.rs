@@ -33,7 +33,7 @@ pub(crate) fn points<P>(all: impl IntoIterator<Item = P>) -> impl Iterator<Item 
 
 /// The same with one of `share` points in a short run. A sweep whose points are few takes more of them.
 pub(crate) fn every<P>(share: u64, all: impl IntoIterator<Item = P>) -> impl Iterator<Item = P> {
-    let (first, step) = if is_long() { (0, 1) } else { part(share, day()) };
+    let (first, step) = if is_long() || share == 1 { (0, 1) } else { part(share, day()) };
     all.into_iter().skip(first).step_by(step)
 }
 

@@ -187,13 +187,18 @@ pub(crate) fn combinations() -> impl Iterator<Item = Parameters> {
     })
 }
 
+/// Whether the environment forbids skipping a test.
+pub(crate) fn is_build_server() -> bool {
+    std::env::var_os("CI").is_some_and(|value| !["", "0", "false"].iter().any(|off| value == *off))
+}
+
 /// Runs the specification's own decoder; `None` without Python, which CI does not allow.
 pub(crate) fn decode(path: &Path) -> Option<Output> {
     let script = root().join("format-spec/decode.py");
     match Command::new("python3").arg(script).arg(path).output() {
         Ok(output) => Some(output),
         Err(error) => {
-            assert!(std::env::var_os("CI").is_none(), "python3 is needed for format-spec/decode.py: {error}");
+            assert!(!is_build_server(), "python3 is needed for format-spec/decode.py: {error}");
             None
         }
     }

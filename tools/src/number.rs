@@ -48,7 +48,7 @@ pub fn push_decimal(out: &mut Vec<u8>, mut number: u64) {
 /// Formats a fingerprint: as many lower-case hexadecimal digits as it is wide, 16 for 64 bits.
 #[must_use]
 pub fn hex<F: Fingerprint>(fingerprint: F) -> String {
-    (0..F::WORDS).map(|number| format!("{:016x}", fingerprint.word(number))).collect()
+    fpstore::AnyFingerprint::from(fingerprint).to_string()
 }
 
 /// Formats a fingerprint of `width` bits that is stored in the lower bits of a wide number.

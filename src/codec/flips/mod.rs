@@ -17,14 +17,12 @@
 //! Files: `symbols` is the alphabet, `choose` selects symbols, `training` and `code` make the code and its tables,
 //! `encode` and `decode` are the block, `combinations` the ranks.
 
-pub(crate) use crate::codec::flips::lanes::FRAME;
-
 mod choose;
 mod code;
 mod combinations;
 mod decode;
 mod encode;
-pub(crate) mod lanes;
+mod lanes;
 mod symbols;
 #[cfg(test)]
 mod tests;
@@ -38,6 +36,6 @@ pub(super) use code::{SLOW, Step};
 pub(super) use combinations::{MASKS, unrank};
 pub(super) use decode::decode;
 pub(super) use encode::{cost, encode};
-pub(super) use lanes::Lanes;
+pub(super) use lanes::{FRAME, Lanes};
 pub(super) use symbols::{BACKS, Profile};
 pub(super) use training::Training;

@@ -10,9 +10,9 @@
 
 use crate::bits::bit_length;
 use crate::error::Result;
+use crate::extsort::sorted;
 use crate::inspect::segment_view::SegmentView;
 use crate::plan::Permutation;
-use crate::segment::keys_of;
 use rayon::prelude::*;
 
 /// Splitters of a table, about.
@@ -56,7 +56,7 @@ impl<'a> Keys<'a> {
     }
 
     pub(super) fn of_table(&self, permutation: &Permutation) -> Result<Vec<u64>> {
-        let mut keys = keys_of(&self.kept, permutation);
+        let mut keys = sorted(&self.kept, |_, &fingerprint| permutation.apply(fingerprint), |&key| key);
         let Some(sample) = self.sample else { return Ok(keys) };
         let runs = runs(&keys, self.fingerprints, sample);
         keys.clear();

@@ -4,6 +4,7 @@
 //! random gaps, or flipped bits, whose first symbol (their number, and the highest) costs its entropy over all runs and
 //! whose other bits are a choice of the places below the highest.
 
+use crate::plan::cost::TABLE_OVERHEAD;
 use std::collections::BTreeMap;
 
 /// Keys of a run, about those of a block.
@@ -11,8 +12,6 @@ const RUN: usize = 128;
 const RUNS: usize = 512;
 /// Most flipped bits of a symbol; pairs with more are gaps.
 const SPELLED: u32 = 8;
-/// Ratio of the size with index and checksums.
-const OVERHEAD: f64 = 1.01;
 
 /// Bits a key of sorted, distinct ones, index and checksums included; `None` for fewer than a run.
 #[expect(clippy::cast_precision_loss, reason = "an estimate")]
@@ -34,7 +33,7 @@ pub(super) fn of_a_key(sorted: &[u64]) -> Option<f64> {
         Some(even.min(spelled.sum::<f64>() / (RUN as f64 - 1.0)).max(1.0))
     });
     let total: f64 = costs.clone().flatten().sum();
-    (!runs.is_empty()).then(|| total / runs.len() as f64 * OVERHEAD)
+    (!runs.is_empty()).then(|| total / runs.len() as f64 * TABLE_OVERHEAD)
 }
 
 /// Number of flipped bits and the highest; `None` for too many.

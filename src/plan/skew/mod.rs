@@ -1,6 +1,6 @@
 //! The costs of a design on given data.
 //!
-//! Real fingerprints come in families, and queries are near stored ones: they meet existing prefixes far more often
+//! Real fingerprints come in families, and queries are near stored ones: they find existing prefixes far more often
 //! than by chance, and where keys are dense. So the prediction simulates some hundred queries on the data itself,
 //! without building anything. For each table
 //!

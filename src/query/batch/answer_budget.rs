@@ -24,10 +24,28 @@ impl AnswerBudget {
         self.taken.load(Ordering::Relaxed) > self.bytes
     }
 
-    /// Whether a temporary list of a thread may have so many bytes.
-    pub(crate) fn allows(&self, bytes: u64) -> bool {
-        /// Each thread has such a list beside the results.
-        const SHARE: u64 = 4;
-        bytes / SHARE <= self.bytes / (rayon::current_num_threads() as u64).max(1)
+    /// Takes more than there is.
+    pub(crate) fn exceed(&self) {
+        self.taken.fetch_max(self.bytes.saturating_add(1), Ordering::Relaxed);
+    }
+
+    /// Most bytes of a temporary list of one of so many threads. Each has one beside the results.
+    pub(crate) fn list(&self, threads: usize) -> u64 {
+        (self.bytes / (threads as u64).max(1)).saturating_mul(4)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn stays_exceeded() {
+        let budget = AnswerBudget::new(100);
+        assert!(budget.take(10) && !budget.is_full());
+        for _ in 0..3 {
+            budget.exceed();
+            assert!(budget.is_full() && !budget.take(1));
+        }
     }
 }

@@ -7,7 +7,7 @@ use crate::query::batch::merge::merge_segment;
 use crate::query::batch::worker::Pair;
 use crate::query::view_searcher::{in_order, rank_of};
 use crate::query_stats::QueryStats;
-use crate::segment::{IdScratch, Scratch, Segment};
+use crate::segment::{IdScratch, MANY_UNITS, Scratch, Segment};
 use rayon::prelude::*;
 use std::collections::BTreeSet;
 
@@ -17,9 +17,6 @@ type Numbered<F> = Vec<(u32, Match<F>)>;
 /// For each part of the queries: matches, and the queries that have more.
 type Parts<F> = Vec<(Numbered<F>, Vec<u32>)>;
 
-/// In bounded memory, queries near a fingerprint with more pages of ids are answered alone.
-const MANY_PAGES: u64 = 8;
-
 /// Parts of the queries for each thread.
 const PARTS: usize = 16;
 
@@ -28,17 +25,18 @@ pub(crate) struct Bounds {
     /// Bytes for pairs of queries and fingerprints, of one segment at a time.
     pairs: u64,
     matches: AnswerBudget,
-    most_pages: u64,
+    /// Queries near a fingerprint with more units of ids are answered alone.
+    most_units: u64,
 }
 
 impl Bounds {
     pub(crate) fn none() -> Self {
-        Self { pairs: u64::MAX, matches: AnswerBudget::new(u64::MAX), most_pages: u64::MAX }
+        Self { pairs: u64::MAX, matches: AnswerBudget::new(u64::MAX), most_units: u64::MAX }
     }
 
     /// Leaves a quarter to the caller, for its use of the answers.
     pub(crate) fn of(bytes: u64) -> Self {
-        Self { pairs: bytes / 4, matches: AnswerBudget::new(bytes / 2), most_pages: MANY_PAGES }
+        Self { pairs: bytes / 4, matches: AnswerBudget::new(bytes / 2), most_units: MANY_UNITS }
     }
 }
 
@@ -61,8 +59,8 @@ pub(crate) struct AnswerPart<F> {
 }
 
 impl<F: Fingerprint> Gathered<F> {
-    pub(crate) fn new(queries: usize, bounds: Bounds) -> Self {
-        let length = queries.div_ceil(rayon::current_num_threads() * PARTS).max(1);
+    pub(crate) fn new(queries: usize, threads: usize, bounds: Bounds) -> Self {
+        let length = queries.div_ceil(threads * PARTS).max(1);
         let part = |first| AnswerPart { first, found: Vec::new(), apart: Vec::new() };
         Self { bounds, length, parts: (0..queries).step_by(length).map(part).collect() }
     }
@@ -99,7 +97,7 @@ impl<F: Fingerprint> Gathered<F> {
                     let number = pair.query as usize;
                     let distance = queries.get(number).map_or(0, |&query| distance(query, fingerprint));
                     let Some((into, apart)) = chunk.get_mut(number / length) else { continue };
-                    if bounds.most_pages < u64::MAX && segment.ids().pages_of(rank)? > bounds.most_pages {
+                    if bounds.most_units < u64::MAX && segment.ids().units_of(rank)? > bounds.most_units {
                         apart.push(pair.query);
                         continue;
                     }

@@ -32,8 +32,8 @@ const CHUNK: usize = 1 << 22;
 const PROBED: usize = 256;
 
 impl<F: Fingerprint> Searcher<'_, F> {
-    /// The answers of [`Searcher::query`] to many independent queries, in their order, on all threads of rayon's
-    /// current pool.
+    /// The answers of [`Searcher::query`] to many independent queries, in their order, on all threads of the
+    /// store ([`crate::Options::with_threads`]).
     ///
     /// A large batch needs every block anyway. So it is sorted and *merged* with the tables, each of which is read once
     /// from its beginning to its end. That takes some 40 bytes of memory a query beside the answers.
@@ -68,7 +68,7 @@ impl<F: Fingerprint> Searcher<'_, F> {
                     let probed = ReadView::part(state, probed.into_iter().cloned().collect());
                     *work += probe(context, &probed, queries, k, answers)?;
                 }
-                let mut gathered = Gathered::new(queries.len(), Bounds::none());
+                let mut gathered = Gathered::new(queries.len(), context.options.executor.threads(), Bounds::none());
                 for segment in &merged {
                     gathered.merge(segment, queries, k, work)?;
                 }
@@ -118,8 +118,8 @@ impl<F: Fingerprint> Searcher<'_, F> {
         check_distance(k, F::WIDTH)?;
         let searcher = self.now();
         let (context, state, work) = (&searcher.context, &searcher.state, &mut searcher.work);
-        let mut gathered = Gathered::new(fingerprints.len(), Bounds::of(memory));
         let executor = &context.options.executor;
+        let mut gathered = Gathered::new(fingerprints.len(), executor.threads(), Bounds::of(memory));
         for segment in &state.view.segments {
             if !executor.run(|| gathered.merge(segment, fingerprints, k, work))? {
                 return Ok(false);

@@ -3,7 +3,7 @@
 use crate::bits::low_mask;
 use crate::codec::prefetch;
 use crate::error::Result;
-use crate::fingerprint::{Fingerprint, leading_ones};
+use crate::fingerprint::{Fingerprint, leading_ones, mask};
 use crate::plan::TableForm;
 use crate::query::batch::answer_budget::AnswerBudget;
 use crate::query::batch::flips::Flips;
@@ -90,6 +90,7 @@ pub(crate) struct Worker<'a, F> {
     met: Marks,
     candidates: Vec<Candidate>,
     meetings: Vec<Meeting>,
+    most_meetings: usize,
     rows: Vec<NamedRow>,
     scratch: Scratch,
     pub(crate) work: QueryStats,
@@ -99,7 +100,10 @@ pub(crate) struct Worker<'a, F> {
 }
 
 impl<'a, F: Fingerprint> Worker<'a, F> {
+    /// On a thread of a crew.
     pub(crate) fn new(job: Job<'a, F>) -> Self {
+        let most_meetings = job.budget.list(rayon::current_num_threads()) / size_of::<Meeting>() as u64;
+        let most_meetings = usize::try_from(most_meetings).unwrap_or(usize::MAX);
         Self {
             job,
             flips: Flips::default(),
@@ -107,6 +111,7 @@ impl<'a, F: Fingerprint> Worker<'a, F> {
             met: Marks::default(),
             candidates: Vec::new(),
             meetings: Vec::new(),
+            most_meetings,
             rows: Vec::new(),
             scratch: Scratch::default(),
             work: QueryStats::default(),
@@ -192,16 +197,16 @@ impl<'a, F: Fingerprint> Worker<'a, F> {
         let Job { sorted, queries, budget, .. } = self.job;
         self.met.clear(range.prefix - range.common);
         self.candidates.iter().for_each(|one| self.met.set(one.place >> WORD_BITS, 1 << (one.place % 64)));
-        let (met, meetings) = (&self.met, &mut self.meetings);
+        let (met, meetings, most) = (&self.met, &mut self.meetings, self.most_meetings);
         meetings.clear();
         self.flips.each(range, sorted, |word, places, at| {
             let places = places & met.word(word.into());
-            if places != 0 && budget.allows((meetings.len() * size_of::<Meeting>()) as u64) {
+            if places != 0 && meetings.len() <= most {
                 meetings.push(Meeting { word, places, at });
             }
         });
-        if !budget.allows((meetings.len() * size_of::<Meeting>()) as u64) {
-            budget.take(u64::MAX / 2);
+        if meetings.len() > most {
+            budget.exceed();
             return Ok(());
         }
         let meetings = std::mem::take(&mut self.meetings);
@@ -271,7 +276,7 @@ impl<'a, F: Fingerprint> Worker<'a, F> {
         let pairs = &mut self.pairs;
         let visit = |number: usize, found: Found<F>| {
             let Some(&query) = queries.get(number) else { return ControlFlow::Continue(()) };
-            let difference = F::from_words(|word| query.word(word) ^ found.fingerprint.word(word));
+            let difference = mask::xor(query, found.fingerprint);
             if !earlier.iter().any(|table| table.sees(difference)) {
                 pairs.push(Pair { query: number as u32, found });
             }

@@ -5,7 +5,7 @@
 //! [`crate::query::probe::prober`], each step is done for many fingerprints before the next one, with prefetches.
 
 use crate::codec::{CHUNK, near_rows, prefetch};
-use crate::fingerprint::Fingerprint;
+use crate::fingerprint::{Fingerprint, mask};
 use crate::query_stats::QueryStats;
 
 /// Prefixes in one step.
@@ -26,7 +26,7 @@ impl<F: Fingerprint> Shape<F> {
     /// Whether the table sees a query that differs from a fingerprint in these bits.
     #[inline]
     pub(crate) fn sees(&self, difference: F) -> bool {
-        masked(difference, self.mask).distance(F::default()) <= self.radius
+        mask::and(difference, self.mask).distance(F::default()) <= self.radius
     }
 
     /// Every choice of up to `radius` bits of the prefix; first no bits.
@@ -123,7 +123,7 @@ impl<F: Fingerprint> Table<F> {
             rows: Vec::with_capacity(distinct.len() * F::BYTES),
             queries: vec![0; distinct.len()],
         };
-        let hashes: Vec<u64> = distinct.iter().map(|&query| hash(masked(query, shape.mask))).collect();
+        let hashes: Vec<u64> = distinct.iter().map(|&query| hash(mask::and(query, shape.mask))).collect();
         for &hash in &hashes {
             let (word, bit) = table.filter_place(hash);
             table.filter.get_mut(word).into_iter().for_each(|word| *word |= 1 << bit);
@@ -175,7 +175,7 @@ impl<F: Fingerprint> Table<F> {
                     let Some(&flip) = self.flips.get(range.flip as usize) else { continue };
                     work.candidates += u64::from(range.end - range.start);
                     self.compare(range, fingerprint, k, |difference, query| {
-                        if masked(difference, self.mask) == flip {
+                        if mask::and(difference, self.mask) == flip {
                             visit(first + range.place as usize, difference, query);
                         }
                     });
@@ -190,9 +190,9 @@ impl<F: Fingerprint> Table<F> {
         probes.clear();
         ranges.clear();
         for (&fingerprint, place) in chunk.iter().zip(0..) {
-            let prefix = masked(fingerprint, self.mask);
+            let prefix = mask::and(fingerprint, self.mask);
             probes.extend(flips.iter().zip(first_flip..).map(|(&flip, number)| {
-                let hash = hash(difference(prefix, flip));
+                let hash = hash(mask::xor(prefix, flip));
                 if self.size.filter.is_some() {
                     prefetch(&self.filter, self.filter_place(hash).0);
                 }
@@ -232,7 +232,7 @@ impl<F: Fingerprint> Table<F> {
                 near &= near - 1;
                 let row = rows.get(at * F::BYTES..(at + 1) * F::BYTES).and_then(F::from_le_bytes);
                 if let (Some(row), Some(&query)) = (row, self.queries.get(start + at)) {
-                    visit(difference(row, fingerprint), query);
+                    visit(mask::xor(row, fingerprint), query);
                 }
             }
             start = next;
@@ -250,18 +250,6 @@ impl<F: Fingerprint> Table<F> {
         let place = hash >> (64 - self.size.filter.unwrap_or(6));
         ((place / 64) as usize, place % 64)
     }
-}
-
-/// The bits that `mask` has.
-#[inline]
-fn masked<F: Fingerprint>(fingerprint: F, mask: F) -> F {
-    F::from_words(|number| fingerprint.word(number) & mask.word(number))
-}
-
-/// The bits in which two fingerprints differ.
-#[inline]
-fn difference<F: Fingerprint>(a: F, b: F) -> F {
-    F::from_words(|number| a.word(number) ^ b.word(number))
 }
 
 /// A hash whose leading bits depend on all bits of a prefix, at any place in the fingerprint.

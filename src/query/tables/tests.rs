@@ -2,22 +2,12 @@
 
 use crate::fingerprint::{Fingerprint, U256};
 use crate::options::Options;
-use crate::plan::Design;
+use crate::plan::{Design, Random};
 use crate::query::tables::choice::Choice;
 use crate::query::tables::query_tables::QueryTables;
 use proptest::prelude::*;
 
-/// Evenly spread numbers.
-struct Random(u64);
-
 impl Random {
-    fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let z = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        let z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        z ^ (z >> 31)
-    }
-
     fn spread<F: Fingerprint>(&mut self) -> F {
         F::from_words(|_| self.next())
     }
@@ -60,7 +50,7 @@ fn brute_force<F: Fingerprint>(queries: &[F], k: u32, fingerprints: &[F]) -> Fou
     found
 }
 
-/// Tables of one design, however dear it is.
+/// Tables of one design, at any cost.
 fn of_design<F: Fingerprint>(queries: &[F], k: u32, design: Design) -> QueryTables<F> {
     QueryTables::build(queries, k, |distinct| Choice::of(design, distinct, k)).unwrap()
 }

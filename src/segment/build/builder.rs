@@ -178,7 +178,7 @@ fn encode<'b, F: Fingerprint>(
         }
         if first.is_none() {
             // The code is trained on the first chunk, or on a sample from all over.
-            first = Some(match secondary.filter(|_| F::WIDTH == 64) {
+            first = Some(match secondary {
                 Some(secondary) => PrimaryTable::trained(parameters, &secondary.sample(0)?),
                 None => PrimaryTable::new(parameters, &fingerprints),
             });

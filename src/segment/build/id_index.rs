@@ -5,13 +5,14 @@
 //! ids of those fingerprints.
 
 use crate::bits::bit_length;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::executor::RateLimiter;
 use crate::extsort::{NumberedRecord, Sorted, Sorter, Workspace};
-use crate::fingerprint::{Fingerprint, Id, IdRef};
+use crate::fingerprint::{Fingerprint, IdRef};
 use crate::segment::build::chunk::RecordChunk;
 use crate::segment::reader::Segment;
 use crate::segment::records::SegmentRecords;
+use std::ops::ControlFlow;
 use std::sync::Arc;
 use xxhash_rust::xxh64::xxh64;
 
@@ -22,10 +23,10 @@ const SPARE_BITS: u32 = 8;
 const STEP: u64 = 256;
 
 /// The hash of an id in the index of a segment with this many records: a few bits longer than their number.
-pub(crate) fn id_hash(id: &Id, records: u64) -> u64 {
+pub(crate) fn id_hash(id: IdRef<'_>, records: u64) -> u64 {
     let bits = (bit_length(records.saturating_sub(1)) + SPARE_BITS).min(64);
     // Nothing looks up a count.
-    id_hash_of(id.as_ref()).unwrap_or(0) >> (64 - bits)
+    id_hash_of(id).unwrap_or(0) >> (64 - bits)
 }
 
 /// The full hash of an id. All indexes use its leading bits, so one order of ids suits every index.
@@ -49,16 +50,17 @@ impl IdIndexEntries {
     ) -> Result<Self> {
         let records = segment.footer().records;
         let mut sorter = Sorter::new(workspace, workspace.memory_of_records());
-        let (mut last, mut rank) = (None, 0u64);
-        for (number, record) in (0u64..).zip(SegmentRecords::<F>::new(Arc::clone(segment))) {
-            let record = record?;
+        let (mut last, mut rank, mut number) = (None, 0u64, 0u64);
+        SegmentRecords::<F>::visit_near(segment, 0, |fingerprint, id| {
             if number.is_multiple_of(STEP) {
                 limiter.map_or(Ok(()), RateLimiter::step)?;
             }
-            let before = last.replace(record.fingerprint);
+            number += 1;
+            let before = last.replace(fingerprint);
             rank += u64::from(before.is_some() && before != last);
-            sorter.push(NumberedRecord { fingerprint: id_hash(&record.id, records), id: rank })?;
-        }
+            sorter.push(NumberedRecord { fingerprint: id_hash(id, records), id: rank })?;
+            Ok::<_, Error>(ControlFlow::Continue(()))
+        })?;
         Ok(Self(sorter.finish()?))
     }
 

@@ -50,13 +50,7 @@ impl Salvage {
             Err(error) => return Err(Error::io("cannot open", path, error)),
         };
         let Some(footer) = footer_of(&file, parameters, entry) else { return Ok(None) };
-        let layouts = footer.parameters.design().tables(parameters.width())?;
-        let open = |((number, sections), layout): ((u8, _), crate::plan::TableLayout)| {
-            let form = footer.form(number.into(), layout.leading);
-            let table = Table::open(&file, number, sections, layout, &footer.parameters, form).ok();
-            table.filter(|table| table.index().fingerprints() == footer.fingerprints)
-        };
-        let tables = (0..=u8::MAX).zip(&footer.tables).zip(layouts).map(open).collect();
+        let tables = Table::open_all(&file, &footer)?.map(Result::ok).collect();
         let data = footer.tables.first().map_or(Span::default(), |table| table.data);
         let rows = Pages::new(&file, data, MIN_SIZE, Stream::Data(0));
         Ok(Some(Self { tables, rows, footer, file }))

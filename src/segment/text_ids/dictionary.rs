@@ -3,11 +3,10 @@
 //! Its content consists of whole ids of a sample. The builder picks one after another, always the id that has most in
 //! common with other ids of the sample beyond what was picked. Frames with such a dictionary are smaller than with one
 //! that zstd trains, and training takes many times as long. Before the content stand the statistics for compressing a
-//! frame's first bytes; they come from a hastily trained dictionary, of which nothing else is used.
+//! frame's first bytes; they come from a dictionary that zstd trains on few texts; the rest of it is not used.
 
 use crate::bits::load;
 use crate::error::{Error, Result};
-use crate::format::CHECKSUM;
 use crate::format::page::{self, Stream};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -151,10 +150,7 @@ pub(super) fn read(section: &[u8]) -> Result<Vec<u8>> {
         return Ok(Vec::new());
     }
     let wrong = |what: &str| Error::damaged(format!("the dictionary of ids {what}"));
-    let (bytes, checksum) = section.split_last_chunk::<CHECKSUM>().ok_or_else(|| wrong("is too short"))?;
-    if page::checksum(Stream::IdDictionary, 0, bytes) != u32::from_le_bytes(*checksum) {
-        return Err(wrong("has a wrong checksum"));
-    }
+    let bytes = page::open(section, Stream::IdDictionary, 0).map_err(|_| wrong("has a wrong checksum"))?;
     let size = zstd_safe::get_frame_content_size(bytes).ok().flatten().and_then(|size| usize::try_from(size).ok());
     let size = size.filter(|size| (1..=MAX_SIZE).contains(size)).ok_or_else(|| wrong("has an impossible size"))?;
     if zstd_safe::find_frame_compressed_size(bytes) != Ok(bytes.len()) {

@@ -139,7 +139,7 @@ fn check(path: &Path, done: &[u64]) -> Vec<u64> {
         );
         all.extend(own);
     }
-    assert!(found == all, "records that nobody has written");
+    assert!(found == all, "records that no thread has written");
     let damages = store.verify().unwrap().damages;
     assert!(damages.is_empty(), "{damages:?}");
     next

@@ -4,7 +4,7 @@ use super::files::{Manifest, RECORDS, REMOVALS, Run, decoded, entry, store};
 use super::parts::Parts;
 use crate::support::*;
 use fpstore::admin::verify;
-use fpstore::{Design, Fingerprint, Id, IdKind, Parameters, Record, Store};
+use fpstore::{AnyFingerprint, Design, Fingerprint, Id, IdKind, Parameters, Record, Store};
 
 /// A run: its tombstones, and its records.
 type Parted<'a, F> = (&'a [Record<F>], &'a [Record<F>]);
@@ -50,8 +50,8 @@ fn holds<F: Fingerprint>(label: &str, fixture: &Fixture, records: &[Record<F>]) 
     assert!(verify(&fixture.path, &fixture.options).unwrap().damages.is_empty(), "{label}");
     if let Some((code, output, message)) = decoded(fixture) {
         assert_eq!(code, 0, "{label}: {message}");
-        let hex = |f: F| (0..F::WORDS).map(|word| format!("{:016x}", f.word(word))).collect::<String>();
-        let listed: String = records.iter().map(|r| format!("{}\t{}\n", hex(r.fingerprint), r.id)).collect();
+        let line = |r: &Record<F>| format!("{}\t{}\n", AnyFingerprint::from(r.fingerprint), r.id);
+        let listed: String = records.iter().map(line).collect();
         assert_eq!(output, listed, "{label}");
     }
     let check = |store: &Store<F>, label: &str| {

@@ -9,13 +9,13 @@ mod pairs;
 mod report;
 
 use std::fs;
-use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail};
 
+use crate::say::say;
 use crate::timings::Timings;
 use crate::workspace::{Programs, Workspace, announce};
 use pairs::Document;
@@ -189,12 +189,4 @@ fn printed(command: &mut Command, name: &str) -> Result<String> {
 fn read_paths(path: &Path) -> Result<Vec<String>> {
     let text = fs::read_to_string(path).with_context(|| format!("cannot read the sample {}", path.display()))?;
     pairs::paths(&text).with_context(|| format!("{} is not the sample as it was delivered", path.display()))
-}
-
-fn say(text: &str) -> Result<()> {
-    // The programs write to the same standard output, so nothing may stay in a buffer.
-    let mut out = io::stdout().lock();
-    writeln!(out, "{text}")?;
-    out.flush()?;
-    Ok(())
 }

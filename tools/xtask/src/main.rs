@@ -7,6 +7,7 @@ mod demo;
 mod generate;
 mod options;
 mod platforms;
+mod say;
 mod test;
 mod timings;
 mod torture;

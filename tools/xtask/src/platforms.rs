@@ -11,10 +11,9 @@
 
 mod install;
 
-use std::path::Path;
 use std::process::Command;
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, ensure};
 
 use crate::workspace::{SUITE, Workspace, announce};
 
@@ -26,12 +25,12 @@ struct Platform {
     programs: &'static [(&'static str, &'static str)],
     /// Environment variables.
     variables: &'static [(&'static str, &'static str)],
-    /// Arguments of cargo, one list a command.
-    commands: &'static [&'static [&'static str]],
+    /// Cargo's subcommands and their arguments.
+    commands: &'static [(&'static str, &'static [&'static str])],
 }
 
 /// Lints of the library and its tests.
-const LINTS: &[&str] = &["clippy", "--lib", "--tests", "--", "-D", "warnings"];
+const LINTS: (&str, &[&str]) = ("clippy", &["--lib", "--tests", "--", "-D", "warnings"]);
 
 /// Tests that do not run under emulation. Processes that are started again or killed: the machine cannot run their file
 /// itself. Sweeps: qemu keeps memory of each thread that has ended, and these start some hundred thousand.
@@ -53,8 +52,8 @@ const PLATFORMS: [Platform; 3] = [
             ("FPSTORE_SEQUENCES", "20"),
         ],
         commands: &[
-            &["test", "--lib", "--", "codec::", "format::", "plan::", "segment::", "query::"],
-            &["test", "--test", "it", "--", "live::"],
+            ("test", &["--lib", "--", "codec::", "format::", "plan::", "segment::", "query::"]),
+            ("test", &["--test", "it", "--", "live::"]),
         ],
     },
     Platform {
@@ -78,36 +77,43 @@ const PLATFORMS: [Platform; 3] = [
     },
 ];
 
-/// Looks at each platform, and returns the names of those with faults.
+/// Looks at each platform, and returns those with faults, one line each.
 pub(crate) fn run(workspace: &Workspace) -> Result<Vec<String>> {
     let mut failed = Vec::new();
     for platform in &PLATFORMS {
-        install::target(platform.target)?;
-        for (program, packages) in platform.programs {
-            install::program(program, packages)?;
-        }
-        for arguments in platform.commands {
-            let mut command = command(workspace, platform, arguments);
-            announce(workspace, &command)?;
-            if !command.status().context("cannot run cargo")?.success() {
-                failed.push(platform.name.to_owned());
-            }
+        if let Err(error) = look_at(workspace, platform) {
+            failed.push(format!("{}: {error:#}", platform.name));
         }
     }
     Ok(failed)
 }
 
+/// Runs all commands of a platform, even after one has failed.
+fn look_at(workspace: &Workspace, platform: &Platform) -> Result<()> {
+    install::target(platform.target)?;
+    for (program, packages) in platform.programs {
+        install::program(program, packages)?;
+    }
+    let mut failed = 0;
+    for &arguments in platform.commands {
+        let mut command = command(workspace, platform, arguments);
+        announce(workspace, &command)?;
+        failed += usize::from(!command.status().context("cannot run cargo")?.success());
+    }
+    ensure!(failed == 0, "{failed} of {} commands failed", platform.commands.len());
+    Ok(())
+}
+
 /// Returns the command with package, target and profile behind cargo's subcommand.
-fn command(workspace: &Workspace, platform: &Platform, arguments: &[&str]) -> Command {
-    let (subcommand, rest) = arguments.split_first().unwrap_or((&"check", &[]));
+fn command(workspace: &Workspace, platform: &Platform, (subcommand, rest): (&str, &[&str])) -> Command {
     let mut command = workspace.cargo(&[subcommand, "--package", "fpstore", "--profile", SUITE]);
     command.args(["--target", platform.target]).args(rest);
-    if *subcommand == "test" {
+    if subcommand == "test" {
         command.args(NOT_EMULATED.iter().flat_map(|test| ["--skip", test]));
     }
     command.envs(platform.variables.iter().copied());
     // The lints of one platform must not make another one build again.
-    command.env("CARGO_TARGET_DIR", workspace.target.join(Path::new("platforms")));
+    command.env("CARGO_TARGET_DIR", workspace.target.join("platforms"));
     command
 }
 

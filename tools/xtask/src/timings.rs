@@ -26,7 +26,7 @@ impl Timings {
         self.steps.push((name.to_owned(), took));
     }
 
-    /// Returns a line for each step, and one for all of them. Steps that took no time to speak of are one line.
+    /// Returns a line for each step, and one for all of them. Steps shorter than a second are one line.
     pub(crate) fn text(&self) -> String {
         table(&self.steps, self.begun.elapsed())
     }

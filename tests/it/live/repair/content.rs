@@ -186,7 +186,7 @@ fn count<F: Fingerprint>(records: &[Record<F>]) -> u64 {
 }
 
 pub(super) fn hex<F: Fingerprint>(fingerprint: F) -> String {
-    (0..F::WORDS).map(|number| format!("{:016x}", fingerprint.word(number))).collect()
+    fpstore::AnyFingerprint::from(fingerprint).to_string()
 }
 
 /// The records of a store as a state.

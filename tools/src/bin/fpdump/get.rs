@@ -22,7 +22,7 @@ pub(crate) fn run(path: &Path, fingerprint: &str, json: bool) -> anyhow::Result<
     by_width!(opened.parameters().width(), F => {
         let fingerprint: F = parse_hex(fingerprint.as_bytes()).map_err(|message| anyhow!(message))?;
         let ids: Vec<Id> = match opened {
-            Opened::Store(store) => store.query(fingerprint.into(), 0)?.into_iter().map(|found| found.id).collect(),
+            Opened::Store(store) => store.get(fingerprint.into())?,
             Opened::Segment(view) => view.get(fingerprint)?,
         };
         write(output, ids.iter().map(|id| (fingerprint, id)))

@@ -5,7 +5,7 @@ use std::fmt::Write;
 
 use anyhow::{Context, Result, bail};
 
-use super::pairs::{Document, Pair};
+use super::pairs::{Document, Pair, path_of};
 
 /// Clusters shown.
 const SHOWN: usize = 5;
@@ -57,7 +57,7 @@ pub(super) fn list(labels: &Labels, documents: &[Document]) -> String {
     let mut text = String::from("cluster\tid\tpath\n");
     for (label, members) in clusters(labels).into_iter().filter(|(_, members)| members.len() > 1) {
         for member in members {
-            let _ = writeln!(text, "{label}\t{member}\t{}", path(documents, member));
+            let _ = writeln!(text, "{label}\t{member}\t{}", path_of(documents, member));
         }
     }
     text
@@ -73,7 +73,7 @@ pub(super) fn selection(labels: &Labels, documents: &[Document]) -> String {
         documents.len(),
         clusters.len()
     );
-    let paths = |members: &[usize]| members.iter().map(|&one| path(documents, one)).collect::<BTreeSet<&str>>();
+    let paths = |members: &[usize]| members.iter().map(|&one| path_of(documents, one)).collect::<BTreeSet<&str>>();
     let mut by_paths: Vec<(usize, &Vec<usize>)> =
         clusters.values().map(|members| (paths(members).len(), members)).collect();
     by_paths.sort_by_key(|&(count, members)| (std::cmp::Reverse(count), members.first().copied()));
@@ -94,10 +94,6 @@ fn clusters(labels: &Labels) -> BTreeMap<usize, Vec<usize>> {
     let mut clusters: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
     labels.iter().enumerate().for_each(|(id, &label)| clusters.entry(label).or_default().push(id));
     clusters
-}
-
-fn path(documents: &[Document], id: usize) -> &str {
-    documents.get(id).map_or("?", |document| document.path.as_str())
 }
 
 #[cfg(test)]

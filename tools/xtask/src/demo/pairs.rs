@@ -97,6 +97,10 @@ pub(super) fn brute_force(documents: &[Document], limit: u32) -> Vec<Pair> {
     pairs
 }
 
+pub(super) fn path_of(documents: &[Document], id: usize) -> &str {
+    documents.get(id).map_or("?", |document| document.path.as_str())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

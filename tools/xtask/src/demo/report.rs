@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::time::Duration;
 
-use super::pairs::{Document, Pair};
+use super::pairs::{Document, Pair, path_of};
 
 /// Pairs shown for each distance.
 const SHOWN: usize = 5;
@@ -20,7 +20,7 @@ less.)";
 pub(super) fn list(pairs: &[Pair], documents: &[Document]) -> String {
     let mut text = String::from("distance\tid_a\tid_b\tpath_a\tpath_b\n");
     for &Pair { distance, a, b } in pairs {
-        let _ = writeln!(text, "{distance}\t{a}\t{b}\t{}\t{}", path(documents, a), path(documents, b));
+        let _ = writeln!(text, "{distance}\t{a}\t{b}\t{}\t{}", path_of(documents, a), path_of(documents, b));
     }
     text
 }
@@ -44,7 +44,7 @@ pub(super) fn selection(pairs: &[Pair], documents: &[Document]) -> String {
         let count = shown.entry(distance).or_default();
         *count += 1;
         if *count <= SHOWN {
-            let [a, b] = [a, b].map(|id| shorten(without(path(documents, id), prefix)));
+            let [a, b] = [a, b].map(|id| shorten(without(path_of(documents, id), prefix)));
             let _ = writeln!(text, "{distance:>4}  {a:<WIDTH$}  {b}");
         }
     }
@@ -87,7 +87,7 @@ pub(super) fn times(documents: usize, hash: Duration, load: Duration, query: Dur
 fn closest_by_paths(pairs: &[Pair], documents: &[Document]) -> Vec<Pair> {
     let mut closest = BTreeMap::new();
     for &pair in pairs {
-        let (a, b) = (path(documents, pair.a), path(documents, pair.b));
+        let (a, b) = (path_of(documents, pair.a), path_of(documents, pair.b));
         if a != b {
             let kept = closest.entry((a.min(b), a.max(b))).or_insert(pair);
             *kept = pair.min(*kept);
@@ -103,10 +103,6 @@ fn common_prefix(documents: &[Document]) -> &str {
     let first = documents.first().map_or("", |document| document.path.as_str());
     let prefix = first.find(':').and_then(|colon| first.get(..=colon)).unwrap_or_default();
     if documents.iter().all(|document| document.path.starts_with(prefix)) { prefix } else { "" }
-}
-
-fn path(documents: &[Document], id: usize) -> &str {
-    documents.get(id).map_or("?", |document| document.path.as_str())
 }
 
 fn without<'a>(path: &'a str, prefix: &str) -> &'a str {

@@ -11,7 +11,6 @@ mod disk;
 mod inputs;
 mod judge;
 mod options;
-mod say;
 mod stage;
 mod state;
 mod tally;
@@ -21,8 +20,8 @@ use std::time::Instant;
 
 use anyhow::{Context, Result, bail};
 
+use crate::say::say;
 use options::Options;
-use say::say;
 use stage::Stage;
 use tally::Tally;
 

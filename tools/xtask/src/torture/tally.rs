@@ -4,7 +4,7 @@ use std::fmt::Display;
 
 use anyhow::Result;
 
-use super::say::say;
+use crate::say::say;
 
 /// The results of one kind of disturbance.
 #[derive(Clone, Debug)]

@@ -3,23 +3,23 @@
 use crate::fingerprint::Fingerprint;
 
 #[inline]
-pub(super) fn and<F: Fingerprint>(a: F, b: F) -> F {
+pub(crate) fn and<F: Fingerprint>(a: F, b: F) -> F {
     F::from_words(|number| a.word(number) & b.word(number))
 }
 
 #[inline]
-pub(super) fn or<F: Fingerprint>(a: F, b: F) -> F {
+pub(crate) fn or<F: Fingerprint>(a: F, b: F) -> F {
     F::from_words(|number| a.word(number) | b.word(number))
 }
 
 #[inline]
-pub(super) fn xor<F: Fingerprint>(a: F, b: F) -> F {
+pub(crate) fn xor<F: Fingerprint>(a: F, b: F) -> F {
     F::from_words(|number| a.word(number) ^ b.word(number))
 }
 
 /// The bits of `a` that are not in `b`.
 #[inline]
-pub(super) fn without<F: Fingerprint>(a: F, b: F) -> F {
+pub(crate) fn without<F: Fingerprint>(a: F, b: F) -> F {
     F::from_words(|number| a.word(number) & !b.word(number))
 }
 
@@ -29,11 +29,11 @@ pub(crate) fn all<F: Fingerprint>() -> F {
 
 /// Whether two sets have a bit in common.
 #[inline]
-pub(super) fn meet<F: Fingerprint>(a: F, b: F) -> bool {
+pub(crate) fn meet<F: Fingerprint>(a: F, b: F) -> bool {
     and(a, b) != F::default()
 }
 
-pub(super) fn size<F: Fingerprint>(mask: F) -> u32 {
+pub(crate) fn size<F: Fingerprint>(mask: F) -> u32 {
     mask.distance(F::default())
 }
 
@@ -46,7 +46,7 @@ pub(crate) fn split<F: Fingerprint>(mask: F, parts: u32) -> Vec<F> {
 }
 
 /// The bits in which not all fingerprints are the same.
-pub(super) fn varying<F: Fingerprint>(mut fingerprints: impl Iterator<Item = F>) -> F {
+pub(crate) fn varying<F: Fingerprint>(mut fingerprints: impl Iterator<Item = F>) -> F {
     let first = fingerprints.next().unwrap_or_default();
     fingerprints.fold(F::default(), |mask, fingerprint| or(mask, xor(fingerprint, first)))
 }

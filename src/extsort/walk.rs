@@ -1,7 +1,8 @@
 //! Sorted items, one by one.
 
 use crate::error::Result;
-use crate::extsort::{Chunks, Item, Sorted};
+use crate::extsort::item::Item;
+use crate::extsort::sorted::{Chunks, Sorted};
 use std::borrow::Cow;
 
 pub(crate) struct Walk<'a, T: Item> {

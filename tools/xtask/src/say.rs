@@ -4,7 +4,8 @@ use std::io::{self, Write};
 
 use anyhow::Result;
 
-pub(super) fn say(text: &str) -> Result<()> {
+pub(crate) fn say(text: &str) -> Result<()> {
+    // The programs write to the same standard output, so nothing may stay in a buffer.
     let mut out = io::stdout().lock();
     writeln!(out, "{text}")?;
     out.flush()?;
