@@ -91,7 +91,7 @@ impl StoreInner {
         let new = merged.into_run(ends.0, ends.1, net);
         self.install(
             |manifest, all| {
-                // Unless a load has merged all runs meanwhile.
+                // A load may have merged all runs meanwhile; then nothing is replaced.
                 if splice(all, runs, new) {
                     manifest.written.merged = manifest.written.merged.saturating_add(bytes);
                 }
@@ -103,10 +103,8 @@ impl StoreInner {
     /// Takes the compaction lock. Unthrottles the compaction that holds it.
     pub(crate) fn lock_merging(&self) -> RankedGuard<'_, ()> {
         self.compacting.try_lock().unwrap_or_else(|| {
-            self.limiter.unthrottle(true);
-            let guard = self.compacting.lock();
-            self.limiter.unthrottle(self.must_merge_first(&self.versions()));
-            guard
+            let _hurried = self.limiter.hurry();
+            self.compacting.lock()
         })
     }
 
@@ -141,13 +139,13 @@ impl StoreInner {
         let index = self.index_bytes(sum(|segment| segment.footer().fingerprints));
         let workspace = workspace.without(sum(Segment::resident_bytes).saturating_add(index));
         let layouts = self.context.parameters.design().tables(F::WIDTH)?;
-        let dropped_memory = workspace.memory_of_fingerprints();
-        let dropped = DroppedKeys::new(&layouts, &workspace, dropped_memory);
-        let tables = MergedTables { segments: &segments, dropped: &dropped, memory: dropped_memory };
+        // Tables of wider fingerprints have row numbers, which change: they are not merged.
+        let merged = if F::WIDTH == 64 { layouts.get(1..).unwrap_or_default() } else { &[] };
+        let dropped = DroppedKeys::new(merged, &workspace);
+        let tables = MergedTables { segments: &segments, dropped: &dropped };
         let text_bytes = sum(|segment| segment.footer().ids.length).saturating_mul(TEXTS_OF_COMPRESSED);
         let making = Making {
             expected: Expected { text_bytes, ..Expected::default() },
-            // Tables of wider fingerprints have row numbers, which change.
             secondary: if F::WIDTH == 64 { Some(&tables) } else { None },
             limiter,
             ..Making::new(&workspace)
@@ -193,7 +191,7 @@ fn splice(all: &mut Vec<Arc<Run>>, old: &[Arc<Run>], new: Option<Arc<Run>>) -> b
 /// The live records of a merge. Passes fingerprints without live records to `dropped`.
 struct Live<'a, F: Fingerprint> {
     entries: NewestEntries<F>,
-    dropped: &'a DroppedKeys,
+    dropped: &'a DroppedKeys<'a>,
     /// The current fingerprint; whether it is in tables; whether a record of it is live.
     current: Option<(F, bool, bool)>,
 }
