@@ -34,8 +34,10 @@ pub(crate) struct Writer {
     /// The sequence number of the first write in the active memtable.
     pub(crate) active_first: u64,
     pub(crate) id_assignment: IdAssignment,
-    /// Whether the manifest has this id assignment too.
+    /// Whether the manifest has this id assignment too. If not, it is that of the running loads.
     pub(crate) is_assignment_kept: bool,
+    /// Number of running loads.
+    pub(crate) loads: usize,
     /// The next number for a record without an id.
     pub(crate) next_id: u64,
     /// Bytes of the active memtable's writes in logs.

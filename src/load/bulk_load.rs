@@ -10,6 +10,7 @@ use crate::memtable::Memtable;
 use crate::options::{Filters, Maintenance};
 use crate::segment::{Expected, Making, chunks};
 use crate::version::{MembershipCursor, Run, run_segments};
+use std::ops::Range;
 use std::sync::Arc;
 
 /// Most records that are flushed while writers wait: a few milliseconds.
@@ -70,11 +71,10 @@ impl StoreInner {
         load: impl FnOnce(SortedRecords<F>, u64) -> Result<R>,
     ) -> Result<R> {
         self.flush_beside()?;
-        let reserved = self.reserve(&records)?;
-        let loaded = load(records, reserved.before.1);
-        if loaded.is_err() {
-            self.give_back(&reserved);
-        } else if self.context.options.filters == Filters::AtOpen {
+        let numbers = self.reserve(&records)?;
+        let loaded = load(records, numbers.start);
+        self.end_reservation(numbers, loaded.is_ok());
+        if loaded.is_ok() && self.context.options.filters == Filters::AtOpen {
             self.wait_for_filters();
         }
         loaded
@@ -330,43 +330,37 @@ fn without<F: Fingerprint>(
     })
 }
 
-/// Numbers reserved for records without ids.
-pub(crate) struct Reserved {
-    /// The id assignment and the next number, before and after.
-    before: (IdAssignment, u64),
-    now: (IdAssignment, u64),
-}
-
 impl StoreInner {
     /// Checks the id assignment, or sets it if it is not set yet; reserves numbers for records without ids.
-    fn reserve<F: Fingerprint>(&self, records: &SortedRecords<F>) -> Result<Reserved> {
+    fn reserve<F: Fingerprint>(&self, records: &SortedRecords<F>) -> Result<Range<u64>> {
         let mut writer = self.writer()?;
-        let before = (writer.id_assignment, writer.next_id);
+        let first = writer.next_id;
         let refused = |refused: Refused| self.refused(refused);
         let wanted = wanted_id_assignment(&self.context.parameters.ids(), records.ids()).map_err(refused)?;
         if let Some(wanted) = wanted {
             check_id_assignment(writer.id_assignment, wanted).map_err(refused)?;
-            writer.is_assignment_kept &= writer.id_assignment == wanted;
-            writer.id_assignment = wanted;
             if wanted == IdAssignment::Auto {
-                let next = writer.next_id.checked_add(records.given());
+                let next = first.checked_add(records.given());
                 writer.next_id =
                     next.ok_or_else(|| Error::invalid("the store has no numbers left").at_path(&self.context.path))?;
             }
+            writer.is_assignment_kept &= writer.id_assignment == wanted;
+            writer.id_assignment = wanted;
         }
-        Ok(Reserved { before, now: (writer.id_assignment, writer.next_id) })
+        writer.loads += 1;
+        Ok(first..writer.next_id)
     }
 
-    /// Undoes a reservation unless a later one depends on it.
-    fn give_back(&self, reserved: &Reserved) {
-        if let Ok(mut writer) = self.writer()
-            && (writer.id_assignment, writer.next_id) == reserved.now
-        {
-            let (id_assignment, next_id) = reserved.before;
-            writer.next_id = next_id;
-            if !writer.is_assignment_kept {
-                (writer.id_assignment, writer.is_assignment_kept) = (id_assignment, true);
-            }
+    /// Gives back the numbers of a failed load, unless later ones are taken, and the id assignment if no other load
+    /// needs it.
+    fn end_reservation(&self, numbers: Range<u64>, is_loaded: bool) {
+        let Ok(mut writer) = self.writer() else { return };
+        writer.loads -= 1;
+        if !is_loaded && writer.next_id == numbers.end {
+            writer.next_id = numbers.start;
+        }
+        if writer.loads == 0 && !writer.is_assignment_kept {
+            (writer.id_assignment, writer.is_assignment_kept) = (IdAssignment::Undecided, true);
         }
     }
 }
