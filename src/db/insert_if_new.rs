@@ -49,7 +49,7 @@ impl StoreInner {
             let is_there = own.first().is_some_and(|first| first.distance == 0);
             if is_there || !duplicates.is_empty() {
                 // The records found may not be durable yet.
-                self.promise_all(durability)?;
+                self.make_durable(durability)?;
                 return Ok(InsertOutcome { inserted: false, number: None, duplicates, own });
             }
             let mut writing = self.writer()?;
@@ -60,7 +60,7 @@ impl StoreInner {
             self.write_handed(&mut writing);
             drop(writing);
             let (written, promise) = done?;
-            promise.map_or(Ok(()), |promise| self.keep(&promise, durability))?;
+            self.wait_durable(promise.as_ref(), durability)?;
             return Ok(InsertOutcome { inserted: true, number: written.first_number, duplicates, own });
         }
     }
@@ -85,5 +85,29 @@ impl StoreInner {
             }
         }
         !known
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::{Durability, Maintenance, Options, Parameters, Store};
+    use std::sync::mpsc::channel;
+    use std::time::Duration;
+
+    #[test]
+    fn a_record_that_is_not_inserted_waits_for_no_writer() {
+        let directory = tempfile::tempdir().unwrap();
+        let options = Options::new().with_maintenance(Maintenance::Manual);
+        let store = Store::<u64>::create(directory.path().join("store"), &Parameters::new(3), &options).unwrap();
+        store.insert(1, 1, Durability::Buffered).unwrap();
+        std::thread::scope(|scope| {
+            let writing = store.inner().writer().unwrap();
+            let (sender, receiver) = channel();
+            let insert = || store.insert_if_new(3, 2, 3, Durability::Buffered).unwrap().inserted;
+            scope.spawn(move || sender.send(insert()).unwrap());
+            let inserted = receiver.recv_timeout(Duration::from_secs(20));
+            drop(writing);
+            assert_eq!(inserted, Ok(false));
+        });
     }
 }

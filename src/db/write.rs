@@ -21,9 +21,9 @@ impl StoreInner {
         // Released first, so that waiting threads share a sync.
         drop(counting);
         match promise {
-            Some(promise) => self.keep(&promise, durability)?,
+            Some(_) => self.wait_durable(promise.as_ref(), durability)?,
             // The batch changes nothing because of writes of earlier processes, which must be durable too.
-            None => self.promise_all(durability)?,
+            None => self.make_durable(durability)?,
         }
         Ok(written)
     }
@@ -36,7 +36,8 @@ impl StoreInner {
     }
 
     /// Waits until the promised frames are durable. A failure poisons the store.
-    pub(crate) fn keep(&self, promise: &Promise, durability: Durability) -> Result<()> {
+    pub(crate) fn wait_durable(&self, promise: Option<&Promise>, durability: Durability) -> Result<()> {
+        let Some(promise) = promise else { return Ok(()) };
         promise.log.sync(promise.end, durability).inspect_err(|error| self.poison(error))
     }
 

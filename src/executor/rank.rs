@@ -22,11 +22,9 @@ pub(crate) enum Rank {
     Compacting,
     /// Held while a manifest is replaced.
     Installing,
-    Versions,
     /// Held while obsolete runs are dropped.
     Collecting,
-    /// The list of obsolete runs.
-    Obsolete,
+    Versions,
 }
 
 /// A mutex with a rank. A panic of its holder does not poison it: no protected value is ever left half changed.
