@@ -2,7 +2,7 @@
 
 use crate::db::resolved::Resolved;
 use crate::db::store_inner::StoreInner;
-use crate::db::write_batch::{Write, WriteSummary};
+use crate::db::write_batch::{Write, WriteSummary, only_insert};
 use crate::db::writer::{Done, Writer, check_id_assignment};
 use crate::error::{Error, Result};
 use crate::executor::RankedGuard;
@@ -31,8 +31,7 @@ impl StoreInner {
     /// Locks against other removals in a store without ids, where the result of a removal depends on the number of
     /// records.
     fn lock_counting(&self, batch: &[Write]) -> Option<RankedGuard<'_, ()>> {
-        let removes = || batch.iter().any(|write| !matches!(write, Write::Insert(..)));
-        (self.context.parameters.ids() == IdKind::None && removes()).then(|| self.counting.lock())
+        (self.context.parameters.ids() == IdKind::None && !only_insert(batch)).then(|| self.counting.lock())
     }
 
     /// Waits until the promised frames are durable. A failure poisons the store.

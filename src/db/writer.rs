@@ -6,7 +6,6 @@ use crate::fingerprint::IdAssignment;
 use crate::wal::{Log, Promise};
 use parking_lot::Mutex;
 use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
 use std::sync::mpsc::SyncSender;
 
 /// Most sealed memtables; then writers wait for a flush.
@@ -16,12 +15,7 @@ pub(crate) const MOST_SEALED: usize = 2;
 pub(crate) type Done = Result<(WriteSummary, Option<Promise>)>;
 
 /// Batches that waiting threads have handed to the thread with the writer lock.
-#[derive(Debug, Default)]
-pub(crate) struct Handed {
-    pub(crate) batches: Mutex<Vec<(Vec<Write>, SyncSender<Done>)>>,
-    /// Whether there are batches. Changes only under the lock of `batches`.
-    pub(crate) is_some: AtomicBool,
-}
+pub(crate) type Handed = Mutex<Vec<(Vec<Write>, SyncSender<Done>)>>;
 
 /// The state that the writer lock protects.
 #[derive(Debug, Default)]
