@@ -23,8 +23,9 @@ impl StoreInner {
         let mut bytes = Vec::new();
         write_operations(operations, self.context.parameters.words(), &mut bytes);
         if bytes.len() > MOST_BYTES {
+            let length = bytes.len();
             let message =
-                format!("what a batch comes down to takes {} bytes in the log, which is too much", bytes.len());
+                format!("the operations of the batch take {length} bytes in the log; {MOST_BYTES} is the most");
             return Err(Error::invalid(message)
                 .at_path(&self.context.path)
                 .with_remedy("write it in several batches, or load or remove in bulk"));

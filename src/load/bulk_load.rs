@@ -1,6 +1,6 @@
 //! Bulk load: one new run and one new manifest.
 
-use crate::db::{Made, Refused, RunParts, Slowed, StoreInner, Writer, check_id_assignment, merged_net, pointless};
+use crate::db::{Made, Refused, Slowed, StoreInner, Writer, check_id_assignment, merged_net, pointless};
 use crate::error::{Error, Result};
 use crate::extsort::Workspace;
 use crate::fingerprint::{Fingerprint, IdAssignment, IdKind, Record, by_width};
@@ -93,17 +93,14 @@ impl StoreInner {
         let workspace = self.beside_indexes(records.workspace()).without(index);
         // Records that the store numbers or counts differ from all that are there.
         let is_apart = records.ids() == RecordIds::Without;
-        let (parts, last) = self.make_missing(&records, old, &workspace, first_number)?;
+        let (run, last) = self.make_missing(&records, old, &workspace, first_number)?;
         drop(records);
-        if let Some((entry, _)) = &parts.records {
-            report.already_present = report.records - entry.records;
-            report.fingerprints = entry.fingerprints;
-            report.segment_bytes = entry.file_length;
-        } else {
-            report.already_present = report.records;
+        report.already_present = report.records - run.entry.records();
+        if let Some(entry) = run.entry.records {
+            (report.fingerprints, report.segment_bytes) = (entry.fingerprints, entry.file_length);
         }
-        let removed = parts.tombstones.as_ref().map_or(0, |(entry, _)| entry.records);
-        let merged = self.add_run(MadeRun { parts, last, is_apart }, merging, &workspace)?;
+        let removed = run.entry.removed();
+        let merged = self.add_run(MadeRun { run, last, is_apart }, merging, &workspace)?;
         Ok(Loaded { report, removed, merged })
     }
 
@@ -115,7 +112,7 @@ impl StoreInner {
         old: Option<&SortedRecords<F>>,
         workspace: &Workspace,
         first_number: u64,
-    ) -> Result<(RunParts, u64)> {
+    ) -> Result<(Run, u64)> {
         let text_bytes = records.text_bytes();
         let expected = Expected { first_number, text_bytes, at_once: records.come_at_once() };
         let fingerprints = records.fingerprints();
@@ -168,8 +165,8 @@ impl StoreInner {
     /// Returns whether it merged. After an error the store is as before.
     pub(crate) fn add_run(&self, made: MadeRun, merging: Merging, workspace: &Workspace) -> Result<bool> {
         let added = self.context.options.executor.run_exclusive(|| match merging {
-            _ if made.parts.is_empty() && merging == Merging::All => self.compact_all(),
-            _ if made.parts.is_empty() => Ok(false),
+            _ if made.run.is_empty() && merging == Merging::All => self.compact_all(),
+            _ if made.run.is_empty() => Ok(false),
             Merging::All => self.enter_merged(made, workspace),
             Merging::AsDue => {
                 self.enter(made)?;
@@ -187,7 +184,7 @@ impl StoreInner {
         let compacting = self.lock_merging();
         let older = self.versions().runs.clone();
         let mut runs = older.clone();
-        runs.extend(made.parts.clone().into_run(last_of(&older) + 1, last_of(&older) + 1, None));
+        runs.extend(made.run.clone().numbered(last_of(&older) + 1, last_of(&older) + 1, None));
         if runs.len() < 2 && runs.iter().all(|run| run.tombstones.is_none()) {
             drop(compacting);
             return self.enter(made).map(|()| false);
@@ -208,11 +205,11 @@ impl StoreInner {
             self.enter(made)?;
             return self.compact_all().map(|_| true);
         }
-        let bytes = (made.parts.bytes(), merged.bytes());
+        let bytes = (made.run.entry.bytes(), merged.entry.bytes());
         let first = runs.first().map_or(1, |run| run.entry.first);
         let sequence = writing.next_sequence;
         let net = merged_net(&runs, true, &merged);
-        let new = merged.into_run(first, sequence, net);
+        let new = merged.numbered(first, sequence, net);
         self.place(&mut writing, bytes, |_, all| *all = new.into_iter().collect())?;
         Ok(true)
     }
@@ -225,10 +222,13 @@ impl StoreInner {
         self.flush_sealed(usize::MAX)?;
         self.check_numbers(&writing)?;
         let older = self.versions().runs.clone();
-        let (bytes, count) = ((made.parts.bytes(), 0), made.parts.count());
+        let entry = &made.run.entry;
+        let count =
+            0i64.checked_add_unsigned(entry.records()).and_then(|all| all.checked_sub_unsigned(entry.removed()));
+        let bytes = (entry.bytes(), 0);
         let quiet = made.is_apart || last_of(&older) == made.last;
         let sequence = writing.next_sequence;
-        let new = made.parts.into_run(sequence, sequence, count.filter(|_| quiet));
+        let new = made.run.numbered(sequence, sequence, count.filter(|_| quiet));
         self.place(&mut writing, bytes, |_, all| all.extend(new.clone()))?;
         drop((writing, slowed));
         if let (false, Some(run), Some(count)) = (quiet, new, count) {
@@ -301,7 +301,7 @@ impl StoreInner {
 
 /// A run that was made while writes went on.
 pub(crate) struct MadeRun {
-    pub(crate) parts: RunParts,
+    pub(crate) run: Run,
     /// The last sequence number of the runs it was compared with.
     pub(crate) last: u64,
     /// Whether no concurrent write can have made a record of it superfluous.

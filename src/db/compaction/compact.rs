@@ -3,7 +3,7 @@
 use crate::db::compaction::picker::{self, sizes};
 use crate::db::compaction::tables::{DroppedKeys, MergedTables};
 use crate::db::health::Failing;
-use crate::db::run_builder::{Maker, RunParts};
+use crate::db::run_builder::Maker;
 use crate::db::store_inner::StoreInner;
 use crate::db::version_set::VersionSet;
 use crate::error::{Error, ErrorKind, Result};
@@ -85,10 +85,10 @@ impl StoreInner {
         self.check_room_to_merge(runs)?;
         let merged = self.merge_runs(self.maker(), runs, is_oldest, &workspace, limiter);
         let merged = merged.inspect_err(|error| self.check_place(error))?;
-        let bytes = merged.bytes();
+        let bytes = merged.entry.bytes();
         let ends = runs.first().zip(runs.last()).map_or((0, 0), |(first, last)| (first.entry.first, last.entry.last));
         let net = merged_net(runs, is_oldest, &merged);
-        let new = merged.into_run(ends.0, ends.1, net);
+        let new = merged.numbered(ends.0, ends.1, net);
         self.install(
             |manifest, all| {
                 // A load may have merged all runs meanwhile; then nothing is replaced.
@@ -120,7 +120,7 @@ impl StoreInner {
         is_oldest: bool,
         workspace: &Workspace,
         limiter: Option<&RateLimiter>,
-    ) -> Result<RunParts> {
+    ) -> Result<Run> {
         let width = self.context.parameters.width();
         by_width!(width, F => self.merge_runs_of::<F>(maker, runs, is_oldest, workspace, limiter))
     }
@@ -132,7 +132,7 @@ impl StoreInner {
         is_oldest: bool,
         workspace: &Workspace,
         limiter: Option<&RateLimiter>,
-    ) -> Result<RunParts> {
+    ) -> Result<Run> {
         let segments: Vec<Arc<Segment>> = runs.iter().filter_map(|run| run.records.clone()).collect();
         let sum = |of: fn(&Segment) -> u64| segments.iter().map(|segment| of(segment)).fold(0, u64::saturating_add);
         let tombstones = runs.iter().filter_map(|run| run.tombstones.as_ref());
@@ -172,9 +172,9 @@ impl StoreInner {
     }
 }
 
-pub(crate) fn merged_net(runs: &[Arc<Run>], is_oldest: bool, merged: &RunParts) -> Option<i64> {
+pub(crate) fn merged_net(runs: &[Arc<Run>], is_oldest: bool, merged: &Run) -> Option<i64> {
     if is_oldest {
-        return i64::try_from(merged.records.as_ref().map_or(0, |made| made.0.records)).ok();
+        return i64::try_from(merged.entry.records()).ok();
     }
     runs.iter().try_fold(0i64, |sum, run| sum.checked_add(run.entry.net?))
 }
