@@ -228,7 +228,7 @@ fn by_hand(frames: &[(Vec<u8>, u16)]) -> Sections {
 }
 
 #[test]
-fn what_nobody_writes_is_refused_though_checksums_hold() {
+fn what_no_writer_writes_is_refused_though_checksums_hold() {
     let sound = stored(b"\x04\0a\nb\n");
     let read = |frames: &[(Vec<u8>, u16)]| by_hand(frames).open(ReadMode::Mmap).and_then(|texts| read_frames(&texts));
     assert_eq!(sound, b"\x20\x06\x31\0\0\x04\0a\nb\n");
@@ -260,7 +260,7 @@ fn what_nobody_writes_is_refused_though_checksums_hold() {
 }
 
 #[test]
-fn dictionaries_that_nobody_writes_are_refused() {
+fn dictionaries_that_no_writer_writes_are_refused() {
     let sealed = |mut bytes: Vec<u8>| {
         bytes.extend_from_slice(&page::checksum(Stream::IdDictionary, 0, &bytes).to_le_bytes());
         let mut sections = encode(&vec![vec!["a".into()]], 2);
