@@ -119,4 +119,18 @@ mod tests {
         assert!(results.iter().all(|result| result.as_ref().is_err_and(|error| error.kind() == ErrorKind::Poisoned)));
         assert_eq!(store.statistics().records, 1);
     }
+
+    #[test]
+    fn a_record_that_is_not_inserted_waits_for_no_writer() {
+        let (store, _, _directory) = inserted(|inner, mut writing| inner.write_handed(&mut writing));
+        std::thread::scope(|scope| {
+            let writing = store.inner().writer().unwrap();
+            let (sender, receiver) = sync_channel(1);
+            let insert = || store.insert_if_new(3, crate::IdRef::None, 3, Durability::Buffered).unwrap().inserted;
+            scope.spawn(move || sender.send(insert()).unwrap());
+            let inserted = receiver.recv_timeout(Duration::from_secs(20));
+            drop(writing);
+            assert_eq!(inserted, Ok(false));
+        });
+    }
 }

@@ -87,27 +87,3 @@ impl StoreInner {
         !known
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use crate::{Durability, Maintenance, Options, Parameters, Store};
-    use std::sync::mpsc::channel;
-    use std::time::Duration;
-
-    #[test]
-    fn a_record_that_is_not_inserted_waits_for_no_writer() {
-        let directory = tempfile::tempdir().unwrap();
-        let options = Options::new().with_maintenance(Maintenance::Manual);
-        let store = Store::<u64>::create(directory.path().join("store"), &Parameters::new(3), &options).unwrap();
-        store.insert(1, 1, Durability::Buffered).unwrap();
-        std::thread::scope(|scope| {
-            let writing = store.inner().writer().unwrap();
-            let (sender, receiver) = channel();
-            let insert = || store.insert_if_new(3, 2, 3, Durability::Buffered).unwrap().inserted;
-            scope.spawn(move || sender.send(insert()).unwrap());
-            let inserted = receiver.recv_timeout(Duration::from_secs(20));
-            drop(writing);
-            assert_eq!(inserted, Ok(false));
-        });
-    }
-}
