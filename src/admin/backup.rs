@@ -4,10 +4,7 @@
 //! call returns; on error there is no copy. Specified in format-spec/store.md, Backing up.
 
 use crate::admin::verify::{VerifyReport, verify};
-use crate::db::{
-    CREATING, Handle, Maker, begin_creation, create_durably, effective, records_of_state, undo_creation,
-    vacancy_for_store,
-};
+use crate::db::{CREATING, Handle, Maker, begin_creation, effective, hold_vacant, records_of_state, undo_creation};
 use crate::env::TempFile;
 use crate::error::{Error, ErrorKind, Result};
 use crate::extsort::Workspace;
@@ -15,7 +12,7 @@ use crate::fingerprint::{Fingerprint, by_width};
 use crate::format::manifest::ManifestData;
 use crate::options::Options;
 use crate::segment::Segment;
-use crate::version::{ReadView, absolute, hold, manifest, newest_entries};
+use crate::version::{ReadView, absolute, manifest, newest_entries};
 use std::io;
 use std::path::Path;
 use std::sync::Arc;
@@ -52,13 +49,8 @@ pub(crate) fn backup(handle: &Handle, path: &Path, mode: BackupMode) -> Result<B
     let (state, manifest) = frozen(handle);
     let options = &handle.inner.context.options;
     let path = &*absolute(path, options)?;
+    let (_held, options, room) = &hold_vacant(path, options)?;
     let env = &*options.env;
-    let room = vacancy_for_store(env, path)?;
-    create_durably(env, path)?;
-    let (_held, options) = &hold(path, options)?;
-    let env = &*options.env;
-    // Another process may have been faster.
-    vacancy_for_store(env, path)?;
     let copied = Copying { path, options, mode, manifest, report: BackupReport::default() }.run(&state);
     copied.inspect_err(|_| {
         // Without the manifest there is no store, and the mark explains the other files. With it, the files it names
@@ -66,7 +58,7 @@ pub(crate) fn backup(handle: &Handle, path: &Path, mode: BackupMode) -> Result<B
         let removed = env.remove(&path.join(manifest::NAME));
         let is_gone = removed.is_ok() || removed.is_err_and(|error| error.kind() == io::ErrorKind::NotFound);
         if is_gone && env.sync_dir(path).is_ok() {
-            undo_creation(env, path, &ManifestData::new(handle.inner.context.parameters.clone()), &room);
+            undo_creation(env, path, &ManifestData::new(handle.inner.context.parameters.clone()), room);
         }
     })
 }
@@ -141,14 +133,15 @@ impl Copying<'_> {
             self.manifest.flushed = last;
             return Ok(());
         }
-        let (entries, net) = effective::<F>(newest_entries(state.memtables().rev())?, &state.view.runs);
+        let (entries, net) =
+            effective::<F>(newest_entries(state.memtables().rev()).collect::<Result<_>>()?, &state.view.runs);
         let Self { path, options, manifest, .. } = self;
         let (workspace, next) = (Workspace::new(path, options), AtomicU64::new(manifest.next_segment));
         let maker = Maker { path, options, parameters: &manifest.parameters, next: &next, obsolete_files: None };
         let is_first = manifest.runs.is_empty();
-        let parts = options.executor.run(|| maker.run_of_entries(&entries, is_first, &workspace))?;
-        self.report.copied_bytes += parts.bytes();
-        manifest.runs.extend(parts.into_run(last + 1, manifest.flushed, net).map(|run| run.entry));
+        let made = options.executor.run(|| maker.run_of_entries(entries, is_first, &workspace))?;
+        self.report.copied_bytes += made.entry.bytes();
+        manifest.runs.extend(made.numbered(last + 1, manifest.flushed, net).map(|run| run.entry));
         manifest.next_segment = next.into_inner();
         Ok(())
     }

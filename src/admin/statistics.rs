@@ -1,11 +1,11 @@
 //! Sizes and counts.
 
-use crate::db::{FilterStatistics, WritePressure, filters, records_of_state};
-use crate::format::manifest::{ManifestData, WrittenBytes};
+use crate::db::{FilterStatistics, StoreInner, WritePressure, directory, filters, records_of_state};
+use crate::format::manifest::WrittenBytes;
 use crate::format::parameters::Parameters;
 use crate::plan::{Design, TableForm, TableLayout};
 use crate::segment::Segment;
-use crate::version::ReadView;
+use crate::version::{ReadView, StoreContext};
 use std::sync::Arc;
 
 /// Sizes and counts of a store, summed over its segments. Sizes in bytes.
@@ -75,11 +75,6 @@ impl Statistics {
         let all = log.saturating_add(new).saturating_add(merged);
         if new == 0 { 1.0 } else { all as f64 / new as f64 }
     }
-
-    pub(crate) fn add_manifest(&mut self, manifest: &ManifestData) {
-        self.file_bytes += manifest.write().len() as u64;
-        self.written = manifest.written;
-    }
 }
 
 /// Sizes and counts of one table.
@@ -141,8 +136,21 @@ pub(crate) fn of_segment(segment: &Segment) -> Statistics {
     collect(&segment.footer().parameters, [segment])
 }
 
-pub(crate) fn of_state(parameters: &Parameters, state: &ReadView) -> Statistics {
-    let view = &state.view;
+pub(crate) fn of_store(inner: &StoreInner) -> Statistics {
+    let context = &inner.context;
+    let mut total = of_state(context, &inner.state());
+    let versions = inner.versions();
+    total.file_bytes += versions.manifest.write().len() as u64;
+    total.written = versions.manifest.written;
+    drop(versions);
+    total.log_bytes = directory::log_bytes(&**context.env(), &context.path);
+    total.file_bytes += total.log_bytes;
+    total.pressure = inner.pressure();
+    total
+}
+
+pub(crate) fn of_state(context: &StoreContext, state: &ReadView) -> Statistics {
+    let (parameters, view) = (&context.parameters, &state.view);
     let mut total = collect(parameters, view.segments.iter().map(|segment| &**segment));
     total.runs = view.runs.len() as u64;
     let hidden = view.runs.iter().filter_map(|run| run.tombstones.as_ref());
@@ -163,6 +171,7 @@ pub(crate) fn of_state(parameters: &Parameters, state: &ReadView) -> Statistics 
     }
     (total.records, total.is_count_exact) = records_of_state(parameters, state);
     total.is_distinct_exact &= total.unflushed == 0 && total.tombstones == 0;
+    total.filters = filters::statistics(&view.segments, context.filter_budget());
     total
 }
 

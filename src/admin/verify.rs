@@ -45,7 +45,7 @@ pub fn verify(path: impl AsRef<Path>, options: &Options) -> Result<VerifyReport>
     }
     loop {
         let before = manifest::read_bytes(env, path)?;
-        let report = verify_store(path, options)?;
+        let report = verify_store(path, options, &before)?;
         // A writer may have replaced the files meanwhile.
         if report.damages.is_empty() || manifest::read_bytes(env, path)? == before {
             return Ok(report);
@@ -53,11 +53,10 @@ pub fn verify(path: impl AsRef<Path>, options: &Options) -> Result<VerifyReport>
     }
 }
 
-fn verify_store(path: &Path, options: &Options) -> Result<VerifyReport> {
+fn verify_store(path: &Path, options: &Options, bytes: &[u8]) -> Result<VerifyReport> {
     let env = &*options.env;
     let mut report = VerifyReport::default();
-    let bytes = manifest::read_bytes(env, path)?;
-    let state = match manifest::read(env, path) {
+    let state = match manifest::parse(bytes, path) {
         Ok(state) => state,
         Err(error) => {
             report.add((vec![Damage::from_error(&path.join(manifest::NAME), "manifest", error)?], bytes.len() as u64));
@@ -99,10 +98,7 @@ fn read_log(path: &Path, options: &Options, report: &mut VerifyReport) -> Result
     let mut reader = LogReader::open_file(&*options.env, path)?;
     report.bytes = reader.length();
     while reader.next_batch()?.is_some() {}
-    let bytes = reader.torn_bytes()?;
-    if bytes > 0 {
-        report.torn.push(TornLog { path: path.to_owned(), offset: reader.position(), bytes });
-    }
+    report.torn.extend(TornLog::of(&mut reader)?);
     Ok(())
 }
 
@@ -117,7 +113,7 @@ fn compare_id_index<F: Fingerprint>(
     index: &Arc<Segment>,
     records: &Arc<Segment>,
 ) -> Result<()> {
-    let workspace = Workspace { memory: MEMORY, ..Workspace::new(path, options) };
+    let workspace = Workspace::of_memory(path, options, MEMORY);
     let expected = IdIndexEntries::of::<F>(records, &workspace, None)?;
     let mut found = SegmentRecords::<u64>::new(Arc::clone(index));
     let wrong = || Err(Error::damaged("the id index is not that of the run's records").at_path(index.path()));

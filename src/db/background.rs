@@ -52,7 +52,7 @@ impl Drop for Background {
     }
 }
 
-/// Flushes every sealed memtable. An error poisons the store.
+/// Flushes every sealed memtable. A returned error poisons the store; others are noted.
 fn flush_when_due(inner: &StoreInner) -> Result<()> {
     loop {
         let mut versions = inner.versions();
@@ -82,10 +82,10 @@ fn flush_when_due(inner: &StoreInner) -> Result<()> {
     }
 }
 
-/// Compacts all that is due. An error poisons the store.
+/// Compacts all that is due. A returned error poisons the store; others are noted.
 fn merge_when_due(inner: &StoreInner) -> Result<()> {
     loop {
-        let is_left = inner.collect_obsolete(false);
+        inner.collect_obsolete(false);
         let mut versions = inner.versions();
         if versions.closing {
             return Ok(());
@@ -95,7 +95,7 @@ fn merge_when_due(inner: &StoreInner) -> Result<()> {
             // Another compaction has removed the runs whose compaction failed.
             versions.merging = versions.merging.take().filter(|_| pause.is_some());
             // The last reader of a run does not notify.
-            let collecting = is_left.then_some(COLLECTING);
+            let collecting = (!versions.obsolete.is_empty()).then_some(COLLECTING);
             versions.wait(&inner.changed, pause.into_iter().chain(collecting).min());
             continue;
         }

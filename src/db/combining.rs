@@ -9,7 +9,6 @@ use crate::db::store_inner::{StoreInner, Writing};
 use crate::db::write_batch::Write;
 use crate::db::writer::Done;
 use crate::error::{Error, ErrorKind};
-use std::sync::atomic::Ordering;
 use std::sync::mpsc::{RecvTimeoutError, sync_channel};
 use std::time::Duration;
 
@@ -28,14 +27,11 @@ impl StoreInner {
             return done;
         }
         let (sender, receiver) = sync_channel(1);
-        let mut batches = self.handed.batches.lock();
-        batches.push((batch.to_vec(), sender));
-        self.handed.is_some.store(true, Ordering::Relaxed);
-        drop(batches);
+        self.handed.lock().push((batch.to_vec(), sender));
         loop {
             match receiver.recv_timeout(WAIT) {
                 Ok(done) => return done,
-                // No other thread may come.
+                // Perhaps no other thread takes the lock.
                 Err(RecvTimeoutError::Timeout) => {
                     self.writer_within(Duration::ZERO)?.iter_mut().for_each(|writing| self.write_handed(writing));
                 }
@@ -50,14 +46,8 @@ impl StoreInner {
 
     /// Writes the batches that other threads have handed over.
     pub(crate) fn write_handed(&self, writing: &mut Writing<'_>) {
-        if !self.handed.is_some.load(Ordering::Relaxed) {
-            return;
-        }
-        let mut batches = self.handed.batches.lock();
-        self.handed.is_some.store(false, Ordering::Relaxed);
-        let taken = std::mem::take(&mut *batches);
-        drop(batches);
-        for (batch, sender) in taken {
+        let handed = std::mem::take(&mut *self.handed.lock());
+        for (batch, sender) in handed {
             let done = self.check_poison().and_then(|()| self.write_with(writing, &batch));
             let _ = sender.send(done);
         }
@@ -81,33 +71,33 @@ mod tests {
         let options = Options::new().with_maintenance(Maintenance::Manual);
         let store = Store::<u64>::create(directory.path().join("store"), &Parameters::new(3), &options).unwrap();
         store.insert_numbered(THREADS, Durability::Buffered).unwrap();
-        let told = std::thread::scope(|scope| {
+        let results = std::thread::scope(|scope| {
             let writing = store.inner().writer().unwrap();
             let insert = |fingerprint| store.insert_numbered(fingerprint, Durability::SyncData);
             let threads: Vec<_> = (0..THREADS).map(|thread| scope.spawn(move || insert(thread))).collect();
             let began = Instant::now();
-            while store.inner().handed.batches.lock().len() < threads.len() {
+            while store.inner().handed.lock().len() < threads.len() {
                 assert!(began.elapsed() < Duration::from_secs(60), "they wait for the turn");
                 std::thread::sleep(Duration::from_millis(1));
             }
             end(store.inner(), writing);
             threads.into_iter().map(|thread| thread.join().unwrap()).collect()
         });
-        (store, told, directory)
+        (store, results, directory)
     }
 
     #[test]
     fn each_thread_gets_the_result_of_its_own_batch() {
         let served = |inner: &StoreInner, mut writing: Writing<'_>| inner.write_handed(&mut writing);
         let left = |_: &StoreInner, writing: Writing<'_>| drop(writing);
-        for (store, told, _directory) in [inserted(served), inserted(left)] {
-            for (fingerprint, number) in told.iter().enumerate() {
+        for (store, results, _directory) in [inserted(served), inserted(left)] {
+            for (fingerprint, number) in results.iter().enumerate() {
                 let number = *number.as_ref().unwrap();
                 assert_eq!(store.get(fingerprint as u64).unwrap(), [crate::Id::Number(number)]);
             }
-            let numbers: BTreeSet<_> = told.into_iter().map(Result::unwrap).collect();
+            let numbers: BTreeSet<_> = results.into_iter().map(Result::unwrap).collect();
             assert_eq!(numbers, (1..=THREADS).collect());
-            assert!(!store.inner().handed.is_some.load(Ordering::Relaxed));
+            assert!(store.inner().handed.lock().is_empty());
         }
     }
 
@@ -122,11 +112,25 @@ mod tests {
 
     #[test]
     fn nothing_that_was_handed_over_is_written_to_a_poisoned_store() {
-        let (store, told, _directory) = inserted(|inner, mut writing| {
+        let (store, results, _directory) = inserted(|inner, mut writing| {
             inner.poison(&Error::invalid("a test"));
             inner.write_handed(&mut writing);
         });
-        assert!(told.iter().all(|told| told.as_ref().is_err_and(|error| error.kind() == ErrorKind::Poisoned)));
+        assert!(results.iter().all(|result| result.as_ref().is_err_and(|error| error.kind() == ErrorKind::Poisoned)));
         assert_eq!(store.statistics().records, 1);
+    }
+
+    #[test]
+    fn a_record_that_is_not_inserted_waits_for_no_writer() {
+        let (store, _, _directory) = inserted(|inner, mut writing| inner.write_handed(&mut writing));
+        std::thread::scope(|scope| {
+            let writing = store.inner().writer().unwrap();
+            let (sender, receiver) = sync_channel(1);
+            let insert = || store.insert_if_new(3, crate::IdRef::None, 3, Durability::Buffered).unwrap().inserted;
+            scope.spawn(move || sender.send(insert()).unwrap());
+            let inserted = receiver.recv_timeout(Duration::from_secs(20));
+            drop(writing);
+            assert_eq!(inserted, Ok(false));
+        });
     }
 }

@@ -23,8 +23,9 @@ impl StoreInner {
         let mut bytes = Vec::new();
         write_operations(operations, self.context.parameters.words(), &mut bytes);
         if bytes.len() > MOST_BYTES {
+            let length = bytes.len();
             let message =
-                format!("what a batch comes down to takes {} bytes in the log, which is too much", bytes.len());
+                format!("the operations of the batch take {length} bytes in the log; {MOST_BYTES} is the most");
             return Err(Error::invalid(message)
                 .at_path(&self.context.path)
                 .with_remedy("write it in several batches, or load or remove in bulk"));
@@ -104,8 +105,7 @@ impl StoreInner {
         writer.active_first = writer.next_sequence;
         let mut versions = self.versions();
         versions.active = Some(Arc::clone(&memtable));
-        let before = self.publish(&versions);
-        drop((versions, before));
+        self.publish(versions);
         Ok(memtable)
     }
 
@@ -132,8 +132,7 @@ impl StoreInner {
             next_id: writer.next_id,
             log_bytes: std::mem::take(&mut writer.log_bytes),
         });
-        let before = self.publish(&versions);
-        drop((versions, before));
+        self.publish(versions);
     }
 
     fn make_room(&self) -> Result<()> {
@@ -170,15 +169,16 @@ impl StoreInner {
         versions.flushing.as_ref().map_or(Ok(()), |failing| Err(failing.refusal(&self.context.path)))
     }
 
-    pub(crate) fn promise_all(&self, durability: Durability) -> Result<()> {
+    /// Makes all writes up to now durable.
+    pub(crate) fn make_durable(&self, durability: Durability) -> Result<()> {
         if durability == Durability::Buffered {
-            return self.writer().map(|_| ());
+            return self.writer_lock().and_then(|_| self.check_poison());
         }
         let mut writing = self.writer()?;
         self.sync_earlier(&mut writing)?;
         let promise = writing.promise();
         drop(writing);
-        promise.map_or(Ok(()), |promise| self.keep(&promise, durability))
+        self.wait_durable(promise.as_ref(), durability)
     }
 
     /// Flushes the writes up to now while other writes go on, as a rule in the same log, so that they wait neither for

@@ -63,7 +63,7 @@ fn net_of_run<F: Fingerprint>(runs: &[Arc<Run>], number: usize) -> Result<i64> {
 }
 
 fn all_records(run: &Run) -> i64 {
-    run.entry.records.map_or(0, |records| i64::try_from(records.records).unwrap_or(i64::MAX))
+    i64::try_from(run.entry.records()).unwrap_or(i64::MAX)
 }
 
 /// A number of records, and whether it is exact. A run that cannot be read counts with all its records.
@@ -88,10 +88,10 @@ pub(crate) fn records_of_state(parameters: &Parameters, state: &ReadView) -> Cou
 fn records_of<F: Fingerprint>(state: &ReadView) -> Counted {
     let runs = &state.view.runs;
     let (stored, is_exact) = records_of_runs::<F>(runs);
-    let entries = newest_entries::<F>(state.memtables().rev()).unwrap_or_default();
-    match net_of(entries.iter().cloned().map(Ok), runs) {
+    let entries = || newest_entries::<F>(state.memtables().rev());
+    match net_of(entries(), runs) {
         Ok(unflushed) => (stored.saturating_add_signed(unflushed), is_exact),
-        Err(_) => (stored + entries.iter().filter(|entry| !entry.is_tombstone).count() as u64, false),
+        Err(_) => (stored + entries().flatten().filter(|entry| !entry.is_tombstone).count() as u64, false),
     }
 }
 

@@ -3,8 +3,9 @@
 use crate::env::{Env, ReadMode, TEMP_SUFFIX};
 use crate::error::{Error, ErrorKind, Result};
 use crate::format::manifest::ManifestData;
+use crate::options::Options;
 use crate::segment::{is_segment_name, segment_name};
-use crate::version::{LOCK, manifest};
+use crate::version::{LOCK, Lock, hold, manifest};
 use crate::wal;
 use std::io;
 use std::path::Path;
@@ -55,6 +56,26 @@ fn is_temporary(name: &str) -> bool {
     name == CREATING || name.strip_suffix(TEMP_SUFFIX).is_some_and(ours)
 }
 
+/// Makes and locks a directory for a new store, with the options of [`hold`]. An error leaves no file of this call.
+pub(crate) fn hold_vacant(path: &Path, options: &Options) -> Result<(Lock, Options, Vacancy)> {
+    let env = &*options.env;
+    let vacancy = vacancy_for_store(env, path)?;
+    create_durably(env, path)?;
+    let (lock, options) = hold(path, options).inspect_err(|error| {
+        // The lock file may exist even if it could not be written.
+        if error.kind() != ErrorKind::Locked && vacancy == Vacancy::Absent {
+            forget_lock(env, path, &vacancy);
+        }
+    })?;
+    // Another process may have been faster.
+    vacancy_for_store(&*options.env, path).inspect_err(|error| {
+        if error.kind() != ErrorKind::AlreadyExists {
+            forget_lock(&*options.env, path, &vacancy);
+        }
+    })?;
+    Ok((lock, options, vacancy))
+}
+
 /// Places the mark [`CREATING`], durably, and removes the leftovers of earlier attempts.
 pub(crate) fn begin_creation(env: &dyn Env, path: &Path, state: &ManifestData) -> Result<()> {
     let mark = path.join(CREATING);
@@ -74,7 +95,7 @@ pub(crate) fn undo_creation(env: &dyn Env, path: &Path, state: &ManifestData, va
 }
 
 /// Removes the lock file of a failed creation, and the directory if the creation made it and it is empty.
-pub(crate) fn forget_lock(env: &dyn Env, path: &Path, vacancy: &Vacancy) {
+fn forget_lock(env: &dyn Env, path: &Path, vacancy: &Vacancy) {
     let _ = env.remove(&path.join(LOCK));
     if *vacancy == Vacancy::Absent {
         let _ = env.remove_dir(path);
@@ -82,7 +103,7 @@ pub(crate) fn forget_lock(env: &dyn Env, path: &Path, vacancy: &Vacancy) {
 }
 
 /// Creates a directory and its missing parents, durably.
-pub(crate) fn create_durably(env: &dyn Env, path: &Path) -> Result<()> {
+fn create_durably(env: &dyn Env, path: &Path) -> Result<()> {
     let missing = |path: &Path| env.list(path).is_err_and(|error| error.kind() == io::ErrorKind::NotFound);
     let new = path.ancestors().take_while(|path| !path.as_os_str().is_empty() && missing(path)).count();
     env.create_dir(path).map_err(|error| Error::io("cannot create", path, error))?;
@@ -96,10 +117,9 @@ pub(crate) fn create_durably(env: &dyn Env, path: &Path) -> Result<()> {
 
 /// Bytes of the logs in a store's directory, without those that cannot be opened.
 pub(crate) fn log_bytes(env: &dyn Env, path: &Path) -> u64 {
-    let names = env.list(path).unwrap_or_default();
-    let logs = names.iter().filter(|name| wal::number_of(name).is_some());
-    let length = |name: &String| env.open(&path.join(name), ReadMode::Pread).map_or(0, |file| file.length());
-    logs.map(length).fold(0, u64::saturating_add)
+    let length = |log| env.open(&path.join(wal::name(log)), ReadMode::Pread).map_or(0, |file| file.length());
+    let logs = wal::numbers_from(env, path, 0).unwrap_or_default();
+    logs.into_iter().map(length).fold(0, u64::saturating_add)
 }
 
 /// Removes unfinished files except `keep`, segments that the manifest does not name, and logs whose writes are in

@@ -5,8 +5,8 @@
 use crate::db::store_inner::StoreInner;
 use crate::error::{Error, Result};
 use crate::fingerprint::IdKind;
+use crate::format::manifest::RunEntry;
 use crate::plan::{Cost, Workload, predict};
-use crate::segment::Segment;
 use crate::version::Run;
 use std::sync::Arc;
 
@@ -39,12 +39,9 @@ impl StoreInner {
 
     /// Refuses to merge runs if the device has far too little space.
     pub(crate) fn check_room_to_merge(&self, runs: &[Arc<Run>]) -> Result<()> {
-        let sum = |of: fn(&Segment) -> u64, segment: fn(&Run) -> &Option<Arc<Segment>>| {
-            runs.iter().filter_map(|run| segment(run).as_deref()).map(of).fold(0, u64::saturating_add)
-        };
-        let bytes = sum(|segment| segment.file().length(), |run| &run.records);
-        let records = sum(|segment| segment.footer().records, |run| &run.records);
-        let removed = sum(|segment| segment.footer().records, |run| &run.tombstones);
+        let sum = |of: fn(&RunEntry) -> u64| runs.iter().map(|run| of(&run.entry)).fold(0, u64::saturating_add);
+        let bytes = sum(|run| run.records.map_or(0, |segment| segment.file_length));
+        let (records, removed) = (sum(RunEntry::records), sum(RunEntry::removed));
         let left = records.saturating_sub(removed) as f64 / records.max(1) as f64;
         self.check_room(bytes as f64 * left, MERGED_PART)
     }

@@ -173,7 +173,7 @@ impl FilterQueue {
         self.end_of_thread(tables);
     }
 
-    /// Counts a thread less, under the same lock under which it found nothing to do.
+    /// Decrements the number of threads under the lock under which the thread found no work.
     fn end_of_thread(&self, mut tables: MutexGuard<'_, Tables>) {
         tables.threads -= 1;
         drop(tables);

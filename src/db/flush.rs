@@ -48,12 +48,12 @@ impl StoreInner {
 
     fn flush_one(&self, sealed: &Sealed, older: &[Arc<Run>]) -> Result<()> {
         let workspace = self.workspace();
-        let (parts, net) = by_width!(self.context.parameters.width(), F => {
+        let (made, net) = by_width!(self.context.parameters.width(), F => {
             let (entries, net) = effective::<F>(sealed.memtable.entries(sealed.memtable.visible()), older);
-            (self.maker().run_of_entries(&entries, older.is_empty(), &workspace)?, net)
+            (self.maker().run_of_entries(entries, older.is_empty(), &workspace)?, net)
         });
-        let bytes = parts.bytes();
-        let new = parts.into_run(sealed.first, sealed.last, net);
+        let bytes = made.entry.bytes();
+        let new = made.numbered(sealed.first, sealed.last, net);
         self.install(
             |manifest, runs| {
                 manifest.flushed = sealed.last;
@@ -71,6 +71,6 @@ impl StoreInner {
     }
 
     pub(crate) fn workspace(&self) -> Workspace {
-        Workspace { memory: MEMORY, ..Workspace::new(&self.context.path, &self.context.options) }
+        Workspace::of_memory(&self.context.path, &self.context.options, MEMORY)
     }
 }

@@ -80,8 +80,7 @@ impl Follower {
         let mut now = inner.versions();
         *now = versions;
         *self = follower;
-        let seen = inner.publish(&now);
-        drop(now);
+        let seen = inner.publish(now);
         inner.make_later_filters(&seen);
         drop(seen);
         inner.forget();
@@ -111,7 +110,7 @@ impl Follower {
         if !is_same || self.read.sealed.len() != before.1 {
             versions.sealed.clone_from(&self.read.sealed);
             versions.active.clone_from(&self.read.active);
-            inner.publish(&versions);
+            inner.publish(versions);
         }
         Ok(true)
     }

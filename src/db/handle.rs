@@ -82,7 +82,7 @@ impl Handle {
     }
 
     pub(crate) fn close(mut self) -> Result<()> {
-        let synced = if self.lock.is_some() { self.inner.promise_all(Durability::SyncAll) } else { Ok(()) };
+        let synced = if self.lock.is_some() { self.inner.make_durable(Durability::SyncAll) } else { Ok(()) };
         drop(self.background.take());
         synced.and_then(|()| self.inner.check_poison())
     }

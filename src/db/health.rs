@@ -69,7 +69,7 @@ impl Failing {
 
     pub(crate) fn refusal(&self, path: &Path) -> Error {
         let cause = &self.trouble.error;
-        let message = format!("what is in memory cannot be moved to segments, and there is no room for more ({cause})");
+        let message = format!("the memtables are full and cannot be flushed ({cause})");
         Error::new(ErrorKind::Io, message)
             .at_path(path)
             .with_remedy("remove the cause and write again; nothing that was acknowledged is lost")

@@ -49,7 +49,7 @@ impl StoreInner {
             let is_there = own.first().is_some_and(|first| first.distance == 0);
             if is_there || !duplicates.is_empty() {
                 // The records found may not be durable yet.
-                self.promise_all(durability)?;
+                self.make_durable(durability)?;
                 return Ok(InsertOutcome { inserted: false, number: None, duplicates, own });
             }
             let mut writing = self.writer()?;
@@ -60,7 +60,7 @@ impl StoreInner {
             self.write_handed(&mut writing);
             drop(writing);
             let (written, promise) = done?;
-            promise.map_or(Ok(()), |promise| self.keep(&promise, durability))?;
+            self.wait_durable(promise.as_ref(), durability)?;
             return Ok(InsertOutcome { inserted: true, number: written.first_number, duplicates, own });
         }
     }

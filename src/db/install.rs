@@ -4,6 +4,7 @@ use crate::db::store_inner::StoreInner;
 use crate::db::version_set::VersionSet;
 use crate::error::{Error, ErrorKind, Result};
 use crate::format::manifest::ManifestData;
+use crate::options::Maintenance;
 use crate::segment::Segment;
 use crate::version::{Run, StoreContext, manifest};
 use crate::wal;
@@ -51,20 +52,22 @@ impl StoreInner {
         gone.retain(|run| !versions.runs.iter().any(|stays| Arc::ptr_eq(stays, run)));
         versions.is_placed = true;
         self.drop_segments(&gone, &versions.runs);
+        // Before the threads are notified: the compaction thread drops these.
+        if self.context.options.maintenance == Maintenance::Background {
+            versions.obsolete.append(&mut gone);
+        }
         after(&mut versions);
-        let seen = self.publish(&versions);
         let logs = first_log..versions.manifest.first_log;
-        drop(versions);
+        let seen = self.publish(versions);
         // The writes of these logs are in segments. The next writer removes logs that cannot be removed now.
         logs.for_each(|number| _ = self.context.env().remove(&self.context.path.join(wal::name(number))));
         self.make_later_filters(&seen);
         drop((installing, seen));
         self.forget();
-        self.mark_obsolete(gone);
         Ok(())
     }
 
-    /// Has the files of the segments of `gone` removed that no run of `staying` has.
+    /// Marks for removal the files of the segments in `gone` that no run in `staying` has.
     fn drop_segments(&self, gone: &[Arc<Run>], staying: &[Arc<Run>]) {
         let stays = |segment: &&Arc<Segment>| segments_of(staying).any(|other| Arc::ptr_eq(other, segment));
         let dropped = segments_of(gone).filter(|segment| !stays(segment));

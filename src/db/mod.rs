@@ -51,9 +51,7 @@ mod writer;
 
 pub(crate) use compaction::compact::{TEXTS_OF_COMPRESSED, merged_net};
 pub(crate) use count::{effective, pointless, records_of_runs, records_of_state};
-pub(crate) use directory::{
-    CREATING, Vacancy, begin_creation, create_durably, forget_lock, undo_creation, vacancy_for_store,
-};
+pub(crate) use directory::{CREATING, begin_creation, hold_vacant, undo_creation, vacancy_for_store};
 pub use filters::FilterStatistics;
 pub(crate) use flush::MEMORY;
 pub(crate) use handle::Handle;
@@ -61,7 +59,7 @@ pub use health::{Health, Trouble};
 pub use insert_if_new::InsertOutcome;
 pub(crate) use recovery::Recovered;
 pub use recovery::{Recovery, TornLog};
-pub(crate) use run_builder::{Made, Maker, RunParts};
+pub(crate) use run_builder::{Made, Maker};
 pub(crate) use store_inner::StoreInner;
 pub(crate) use version_set::VersionSet;
 pub(crate) use write_batch::owned;

@@ -43,7 +43,7 @@ impl StoreInner {
             let before = std::mem::replace(&mut self.versions().next, NextMemtable::Made(Arc::new(memtable)));
             drop(before);
         }
-        written.map_or(Ok(()), |written| self.keep(written, Durability::SyncAll))
+        self.wait_durable(written, Durability::SyncAll)
     }
 
     /// A memtable for at least so many records: the one allocated ahead, or a new one. Fails with `Io` without enough

@@ -45,6 +45,14 @@ pub struct TornLog {
     pub bytes: u64,
 }
 
+impl TornLog {
+    /// The torn tail of a log whose frames were read; `None` if it has none.
+    pub(crate) fn of(reader: &mut LogReader) -> Result<Option<Self>> {
+        let bytes = reader.torn_bytes()?;
+        Ok((bytes > 0).then(|| Self { path: reader.path().to_owned(), offset: reader.position(), bytes }))
+    }
+}
+
 /// The writes of the logs.
 #[derive(Debug)]
 pub(crate) struct Recovered {
@@ -103,10 +111,7 @@ impl Recovered {
             return Err(damaged_log(&message).at_path(reader.path()));
         }
         self.read_on(context, manifest, &mut reader)?;
-        let bytes = reader.torn_bytes()?;
-        if bytes > 0 {
-            self.found.torn.push(TornLog { path: reader.path().to_owned(), offset: reader.position(), bytes });
-        }
+        self.found.torn.extend(TornLog::of(&mut reader)?);
         self.writer.unsynced.push((number, reader.position()));
         self.last = Some(reader);
         Ok(())

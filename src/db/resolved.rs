@@ -4,7 +4,7 @@
 //! with the operations so far.
 
 use crate::db::store_inner::StoreInner;
-use crate::db::write_batch::{Write, WriteSummary};
+use crate::db::write_batch::{Write, WriteSummary, only_insert};
 use crate::error::Result;
 use crate::fingerprint::{Entry, Id, IdKind, Record, Words, by_width, from_words, to_words};
 use crate::query::ViewSearcher;
@@ -21,51 +21,50 @@ struct Known {
     /// Searches the store before the batch.
     stored: ViewSearcher,
     /// The newest operation of the batch on each record: whether it is a tombstone.
-    said: BTreeMap<Words, BTreeMap<Id, bool>>,
-    /// Fingerprints that have no records but those of `said`.
+    newest: BTreeMap<Words, BTreeMap<Id, bool>>,
+    /// Fingerprints that have no records but those of `newest`.
     emptied: BTreeSet<Words>,
     /// The fingerprints of ids, if the store has an id index.
-    given: Option<BTreeMap<Id, Given>>,
+    by_id: Option<BTreeMap<Id, OfId>>,
     /// In a store without ids, the changes of the counts.
     counted: BTreeMap<Words, i128>,
 }
 
 /// The fingerprints of an id after the writes so far; complete once those of the store were looked up.
 #[derive(Default)]
-struct Given {
+struct OfId {
     fingerprints: BTreeSet<Words>,
     is_complete: bool,
 }
 
 impl Resolved {
     pub(crate) fn new(inner: &StoreInner, batch: &[Write]) -> Self {
-        let asks = batch.iter().any(|write| !matches!(write, Write::Insert(..)));
         let known = || Known {
             stored: ViewSearcher::new(&inner.context, inner.state()),
-            said: BTreeMap::new(),
+            newest: BTreeMap::new(),
             emptied: BTreeSet::new(),
-            given: inner.context.parameters.id_index().then(BTreeMap::new),
+            by_id: inner.context.parameters.id_index().then(BTreeMap::new),
             counted: BTreeMap::new(),
         };
         let operations = Vec::with_capacity(batch.len());
-        Self { operations, written: WriteSummary::default(), known: asks.then(known) }
+        Self { operations, written: WriteSummary::default(), known: (!only_insert(batch)).then(known) }
     }
 
-    fn say(&mut self, fingerprint: Words, id: Id, is_tombstone: bool) {
+    fn note(&mut self, fingerprint: Words, id: Id, is_tombstone: bool) {
         if let Some(known) = &mut self.known {
-            known.say(fingerprint, &id, is_tombstone);
+            known.note(fingerprint, &id, is_tombstone);
         }
         self.operations.push(Entry { record: Record { fingerprint, id }, is_tombstone });
     }
 
     pub(crate) fn insert(&mut self, fingerprint: Words, id: Id) {
-        self.say(fingerprint, id, false);
+        self.note(fingerprint, id, false);
     }
 
     /// Removes a record that exists, or `Count` records of the fingerprint.
     pub(crate) fn remove(&mut self, fingerprint: Words, id: Id) {
         self.written.removed += if let Id::Count(count) = id { count } else { 1 };
-        self.say(fingerprint, id, true);
+        self.note(fingerprint, id, true);
     }
 
     /// Whether a record exists after the writes so far; for counts, whether any does.
@@ -85,7 +84,7 @@ impl Resolved {
         };
         ids.into_iter().for_each(|id| self.remove(fingerprint, id));
         if let Some(known) = &mut self.known {
-            known.said.remove(&fingerprint);
+            known.newest.remove(&fingerprint);
             known.emptied.insert(fingerprint);
         }
         Ok(())
@@ -102,15 +101,15 @@ impl Resolved {
 }
 
 impl Known {
-    fn say(&mut self, fingerprint: Words, id: &Id, is_tombstone: bool) {
+    fn note(&mut self, fingerprint: Words, id: &Id, is_tombstone: bool) {
         if let Id::Count(count) = id {
             let change = if is_tombstone { -i128::from(*count) } else { i128::from(*count) };
             *self.counted.entry(fingerprint).or_default() += change;
             return;
         }
-        self.said.entry(fingerprint).or_default().insert(id.clone(), is_tombstone);
-        if let Some(given) = &mut self.given {
-            let fingerprints = &mut given.entry(id.clone()).or_default().fingerprints;
+        self.newest.entry(fingerprint).or_default().insert(id.clone(), is_tombstone);
+        if let Some(by_id) = &mut self.by_id {
+            let fingerprints = &mut by_id.entry(id.clone()).or_default().fingerprints;
             _ = if is_tombstone { fingerprints.remove(&fingerprint) } else { fingerprints.insert(fingerprint) };
         }
     }
@@ -124,7 +123,7 @@ impl Known {
     }
 
     fn has(&mut self, fingerprint: Words, id: &Id) -> Result<bool> {
-        match self.said.get(&fingerprint).and_then(|said| said.get(id)) {
+        match self.newest.get(&fingerprint).and_then(|newest| newest.get(id)) {
             Some(is_tombstone) => Ok(!is_tombstone),
             None if self.emptied.contains(&fingerprint) => Ok(false),
             None => by_width!(self.width(), F => self.stored.has::<F>(from_words(fingerprint), id)),
@@ -134,15 +133,15 @@ impl Known {
     fn ids_of(&mut self, fingerprint: Words) -> Result<BTreeSet<Id>> {
         let stored = if self.emptied.contains(&fingerprint) { Vec::new() } else { self.stored_ids_of(fingerprint)? };
         let mut ids: BTreeSet<Id> = stored.into_iter().collect();
-        for (id, is_tombstone) in self.said.get(&fingerprint).into_iter().flatten() {
+        for (id, is_tombstone) in self.newest.get(&fingerprint).into_iter().flatten() {
             _ = if *is_tombstone { ids.remove(id) } else { ids.insert(id.clone()) };
         }
         Ok(ids)
     }
 
     fn fingerprints_of(&mut self, id: &Id) -> Result<BTreeSet<Words>> {
-        let is_complete = |given: &BTreeMap<Id, Given>| given.get(id).is_some_and(|given| given.is_complete);
-        if !self.given.as_ref().is_some_and(is_complete) {
+        let is_complete = |by_id: &BTreeMap<Id, OfId>| by_id.get(id).is_some_and(|by_id| by_id.is_complete);
+        if !self.by_id.as_ref().is_some_and(is_complete) {
             let stored: Vec<Words> = by_width!(self.width(), F => {
                 self.stored.fingerprints_of::<F>(id)?.into_iter().map(to_words).collect()
             });
@@ -152,11 +151,11 @@ impl Known {
                     left.push(fingerprint);
                 }
             }
-            let given = self.given.get_or_insert_default().entry(id.clone()).or_default();
-            given.fingerprints.extend(left);
-            given.is_complete = true;
+            let by_id = self.by_id.get_or_insert_default().entry(id.clone()).or_default();
+            by_id.fingerprints.extend(left);
+            by_id.is_complete = true;
         }
-        Ok(self.given.get_or_insert_default().entry(id.clone()).or_default().fingerprints.clone())
+        Ok(self.by_id.get_or_insert_default().entry(id.clone()).or_default().fingerprints.clone())
     }
 
     fn count_of(&mut self, fingerprint: Words) -> Result<Option<u64>> {

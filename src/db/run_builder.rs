@@ -69,72 +69,39 @@ impl Maker<'_> {
         Ok(Some((built.entry, Arc::new(segment))))
     }
 
+    /// The run of these segments, without numbers ([`Run::numbered`]).
     pub(crate) fn run<F: Fingerprint>(
         self,
         tombstones: Option<Made>,
         records: Option<Made>,
         making: Making<'_>,
-    ) -> Result<RunParts> {
+    ) -> Result<Run> {
         let id_index = match records.as_ref().filter(|_| self.parameters.id_index()) {
             Some(records) => self.id_index::<F>(making, records)?,
             None => None,
         };
-        Ok(RunParts { tombstones, records, id_index })
+        let ((tombstone_entry, tombstones), (record_entry, records)) = (tombstones.unzip(), records.unzip());
+        let (index_entry, id_index) = id_index.unzip();
+        let (first, last, net) = (0, 0, None);
+        let entry =
+            RunEntry { first, last, tombstones: tombstone_entry, records: record_entry, id_index: index_entry, net };
+        Ok(Run { entry, tombstones, records, id_index, counted: OnceLock::new() })
     }
 
     /// Builds the segments of a run from the newest entries of memtables, in order. The first run of a store needs no
     /// tombstones.
     pub(crate) fn run_of_entries<F: Fingerprint>(
         self,
-        entries: &[Entry<F>],
+        entries: Vec<Entry<F>>,
         is_first: bool,
         workspace: &Workspace,
-    ) -> Result<RunParts> {
+    ) -> Result<Run> {
         let making = Making::new(workspace);
-        let those = |tombstones: bool| {
-            let records = entries.iter().filter(move |entry| entry.is_tombstone == tombstones);
-            chunks(records.map(|entry| Ok(entry.record.clone())), workspace.memory_of_chunks())
+        let (removed, added): (Vec<_>, Vec<_>) = entries.into_iter().partition(|entry| entry.is_tombstone);
+        let chunks_of = |entries: Vec<Entry<F>>| {
+            chunks(entries.into_iter().map(|entry| Ok(entry.record)), workspace.memory_of_chunks())
         };
-        let tombstones = if is_first { None } else { self.tombstones(making, those(true))? };
-        self.run::<F>(tombstones, self.records(making, those(false))?, making)
-    }
-}
-
-#[derive(Clone, Debug)]
-pub(crate) struct RunParts {
-    pub(crate) tombstones: Option<Made>,
-    pub(crate) records: Option<Made>,
-    pub(crate) id_index: Option<Made>,
-}
-
-impl RunParts {
-    pub(crate) fn is_empty(&self) -> bool {
-        self.tombstones.is_none() && self.records.is_none()
-    }
-
-    pub(crate) fn count(&self) -> Option<i64> {
-        let count = |made: &Option<Made>| made.as_ref().map_or(Some(0), |made| i64::try_from(made.0.records).ok());
-        count(&self.records)?.checked_sub(count(&self.tombstones)?)
-    }
-
-    fn made(&self) -> impl Iterator<Item = &Made> {
-        [&self.tombstones, &self.records, &self.id_index].into_iter().flatten()
-    }
-
-    pub(crate) fn bytes(&self) -> u64 {
-        self.made().map(|made| made.0.file_length).fold(0, u64::saturating_add)
-    }
-
-    /// The run with these sequence numbers and this net number of records; `None` without segments.
-    pub(crate) fn into_run(self, first: u64, last: u64, net: Option<i64>) -> Option<Arc<Run>> {
-        if self.is_empty() {
-            return None;
-        }
-        let (tombstone_entry, tombstones) = self.tombstones.unzip();
-        let (record_entry, records) = self.records.unzip();
-        let (index_entry, id_index) = self.id_index.unzip();
-        let entry =
-            RunEntry { first, last, tombstones: tombstone_entry, records: record_entry, id_index: index_entry, net };
-        Some(Arc::new(Run { entry, tombstones, records, id_index, counted: OnceLock::new() }))
+        let tombstones = if is_first { None } else { self.tombstones(making, chunks_of(removed))? };
+        self.run::<F>(tombstones, self.records(making, chunks_of(added))?, making)
     }
 }

@@ -8,7 +8,7 @@ use crate::db::write_pressure::Pressure;
 use crate::db::writer::{Handed, Writer};
 use crate::error::{Error, ErrorKind, Result};
 use crate::executor::{Rank, RankedGuard, RankedMutex, RateLimiter};
-use crate::options::{Filters, Maintenance};
+use crate::options::Filters;
 use crate::query::ViewSearcher;
 use crate::version::{LatestVersion, ReadView, Run, StoreContext, SuperVersion};
 use parking_lot::{Condvar, Mutex};
@@ -40,8 +40,6 @@ pub(crate) struct StoreInner {
     filters: FilterMaker,
     pub(crate) limiter: RateLimiter,
     pub(crate) pressure: Pressure,
-    /// Replaced runs. The compaction thread drops them, because unmapping and removing large files takes time.
-    obsolete_runs: RankedMutex<Vec<Arc<Run>>>,
     collecting: RankedMutex<()>,
     /// Searchers for callers without one of their own.
     idle: Mutex<Vec<ViewSearcher>>,
@@ -68,7 +66,6 @@ impl StoreInner {
             filters,
             limiter: RateLimiter::default(),
             pressure: Pressure::default(),
-            obsolete_runs: RankedMutex::new(Rank::Obsolete, Vec::new()),
             collecting: RankedMutex::new(Rank::Collecting, ()),
             idle: Mutex::default(),
         }
@@ -78,11 +75,11 @@ impl StoreInner {
         self.versions.lock()
     }
 
-    /// Publishes the version set to readers. The caller drops the returned previous super version when it holds no
-    /// lock.
-    pub(crate) fn publish(&self, versions: &VersionSet) -> Arc<SuperVersion> {
+    /// Publishes the version set to readers and releases it. Returns the previous super version, whose drop may take
+    /// time.
+    pub(crate) fn publish(&self, versions: RankedGuard<'_, VersionSet>) -> Arc<SuperVersion> {
         let before = self.latest.publish(versions.view());
-        self.set_pressure(versions);
+        self.set_pressure(&versions);
         self.changed.notify_all();
         before
     }
@@ -132,24 +129,14 @@ impl StoreInner {
         drop(idle);
     }
 
-    /// Drops replaced runs, on the compaction thread if there is one.
-    pub(crate) fn mark_obsolete(&self, runs: Vec<Arc<Run>>) {
-        if self.context.options.maintenance == Maintenance::Background {
-            self.obsolete_runs.lock().extend(runs);
-        }
-    }
-
-    /// Drops the obsolete runs without readers, or all. Returns whether some are left.
-    pub(crate) fn collect_obsolete(&self, all: bool) -> bool {
+    /// Drops the obsolete runs without readers, or all.
+    pub(crate) fn collect_obsolete(&self, all: bool) {
         let _collecting = self.collecting.lock();
-        let mut obsolete_runs = self.obsolete_runs.lock();
-        let (free, held) =
-            std::mem::take(&mut *obsolete_runs).into_iter().partition(|run| all || Arc::strong_count(run) == 1);
-        *obsolete_runs = held;
-        let is_left = !obsolete_runs.is_empty();
-        drop(obsolete_runs);
-        drop::<Vec<_>>(free);
-        is_left
+        let mut versions = self.versions();
+        let is_free = |run: &mut Arc<Run>| all || Arc::strong_count(run) == 1;
+        let free: Vec<_> = versions.obsolete.extract_if(.., is_free).collect();
+        drop(versions);
+        drop(free);
     }
 
     /// Poisons the store after an error that leaves the on-disk state unknown.
@@ -192,7 +179,7 @@ impl StoreInner {
         Ok(self.writer_lock()?.try_lock_for(most))
     }
 
-    fn writer_lock(&self) -> Result<&RankedMutex<Writer>> {
+    pub(crate) fn writer_lock(&self) -> Result<&RankedMutex<Writer>> {
         self.writer.as_ref().ok_or_else(|| {
             Error::new(ErrorKind::ReadOnly, "the store is open for reading only")
                 .at_path(&self.context.path)

@@ -14,6 +14,8 @@ pub(crate) struct VersionSet {
     pub(crate) manifest: ManifestData,
     /// The runs of the manifest, oldest first.
     pub(crate) runs: Vec<Arc<Run>>,
+    /// Replaced runs. The compaction thread drops them, because unmapping and removing large files takes time.
+    pub(crate) obsolete: Vec<Arc<Run>>,
     /// Memtables that wait for their flush, oldest first.
     pub(crate) sealed: VecDeque<Sealed>,
     /// The memtable that takes writes.
@@ -56,6 +58,7 @@ impl VersionSet {
         Self {
             manifest,
             runs,
+            obsolete: Vec::new(),
             sealed: VecDeque::new(),
             active: None,
             next: NextMemtable::Later,

@@ -2,7 +2,7 @@
 
 use crate::db::resolved::Resolved;
 use crate::db::store_inner::StoreInner;
-use crate::db::write_batch::{Write, WriteSummary};
+use crate::db::write_batch::{Write, WriteSummary, only_insert};
 use crate::db::writer::{Done, Writer, check_id_assignment};
 use crate::error::{Error, Result};
 use crate::executor::RankedGuard;
@@ -21,9 +21,9 @@ impl StoreInner {
         // Released first, so that waiting threads share a sync.
         drop(counting);
         match promise {
-            Some(promise) => self.keep(&promise, durability)?,
+            Some(_) => self.wait_durable(promise.as_ref(), durability)?,
             // The batch changes nothing because of writes of earlier processes, which must be durable too.
-            None => self.promise_all(durability)?,
+            None => self.make_durable(durability)?,
         }
         Ok(written)
     }
@@ -31,12 +31,12 @@ impl StoreInner {
     /// Locks against other removals in a store without ids, where the result of a removal depends on the number of
     /// records.
     fn lock_counting(&self, batch: &[Write]) -> Option<RankedGuard<'_, ()>> {
-        let removes = || batch.iter().any(|write| !matches!(write, Write::Insert(..)));
-        (self.context.parameters.ids() == IdKind::None && removes()).then(|| self.counting.lock())
+        (self.context.parameters.ids() == IdKind::None && !only_insert(batch)).then(|| self.counting.lock())
     }
 
     /// Waits until the promised frames are durable. A failure poisons the store.
-    pub(crate) fn keep(&self, promise: &Promise, durability: Durability) -> Result<()> {
+    pub(crate) fn wait_durable(&self, promise: Option<&Promise>, durability: Durability) -> Result<()> {
+        let Some(promise) = promise else { return Ok(()) };
         promise.log.sync(promise.end, durability).inspect_err(|error| self.poison(error))
     }
 

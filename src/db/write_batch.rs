@@ -35,6 +35,11 @@ pub(crate) enum Write {
     Replace(Words, Option<Id>),
 }
 
+/// Whether all writes only add records, so that nothing has to be looked up.
+pub(crate) fn only_insert(writes: &[Write]) -> bool {
+    writes.iter().all(|write| matches!(write, Write::Insert(..)))
+}
+
 impl<F: Fingerprint> WriteBatch<F> {
     /// An empty batch.
     #[must_use]

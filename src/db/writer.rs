@@ -6,7 +6,6 @@ use crate::fingerprint::IdAssignment;
 use crate::wal::{Log, Promise};
 use parking_lot::Mutex;
 use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
 use std::sync::mpsc::SyncSender;
 
 /// Most sealed memtables; then writers wait for a flush.
@@ -16,12 +15,7 @@ pub(crate) const MOST_SEALED: usize = 2;
 pub(crate) type Done = Result<(WriteSummary, Option<Promise>)>;
 
 /// Batches that waiting threads have handed to the thread with the writer lock.
-#[derive(Debug, Default)]
-pub(crate) struct Handed {
-    pub(crate) batches: Mutex<Vec<(Vec<Write>, SyncSender<Done>)>>,
-    /// Whether there are batches. Changes only under the lock of `batches`.
-    pub(crate) is_some: AtomicBool,
-}
+pub(crate) type Handed = Mutex<Vec<(Vec<Write>, SyncSender<Done>)>>;
 
 /// The state that the writer lock protects.
 #[derive(Debug, Default)]
@@ -34,8 +28,10 @@ pub(crate) struct Writer {
     /// The sequence number of the first write in the active memtable.
     pub(crate) active_first: u64,
     pub(crate) id_assignment: IdAssignment,
-    /// Whether the manifest has this id assignment too.
+    /// Whether the manifest has this id assignment too. If not, it is that of the running loads.
     pub(crate) is_assignment_kept: bool,
+    /// Number of running loads.
+    pub(crate) loads: usize,
     /// The next number for a record without an id.
     pub(crate) next_id: u64,
     /// Bytes of the active memtable's writes in logs.

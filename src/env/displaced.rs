@@ -41,7 +41,6 @@ impl Env for Held {
         remove_dir(path: &Path) -> io::Result<()>;
         list(path: &Path) -> io::Result<Vec<String>>;
         open(path: &Path, mode: ReadMode) -> io::Result<Box<dyn ReadFile>>;
-        hard_link(from: &Path, to: &Path) -> io::Result<()>;
         sync_dir(path: &Path) -> io::Result<()>;
         lock(path: &Path) -> io::Result<Arc<dyn LockFile>>;
         scratch(directory: &Path) -> io::Result<Box<dyn ScratchFile>>;
@@ -53,6 +52,7 @@ impl Env for Held {
         create(path: &Path) -> io::Result<Box<dyn WriteFile>>;
         create_log(path: &Path) -> io::Result<Box<dyn LogFile>>;
         rename(path: &Path, to: &Path) -> io::Result<()>;
+        hard_link(from: &Path, path: &Path) -> io::Result<()>;
         remove(path: &Path) -> io::Result<()>;
     }
 }

@@ -1,14 +1,15 @@
 //! Locks with a fixed order, against deadlocks.
 //!
-//! Each lock of an open store has a [`Rank`]. A thread that holds a lock may wait only for locks of a higher rank.
-//! Debug builds check this at every lock.
+//! The locks of an open store that are held while other work is done have a [`Rank`]. A thread that holds one may wait
+//! only for locks of a higher rank; debug builds check this. The other locks guard a value each, and a thread that
+//! holds one takes none with a rank.
 
 use parking_lot::{Condvar, Mutex, MutexGuard};
 use std::cell::RefCell;
 use std::ops::{Deref, DerefMut};
 use std::time::Duration;
 
-/// The locks of an open store, in the order in which a thread may take several.
+/// The locks with a rank, in the order in which a thread may take several.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Rank {
     /// The position of a follower in the logs.
@@ -22,11 +23,9 @@ pub(crate) enum Rank {
     Compacting,
     /// Held while a manifest is replaced.
     Installing,
-    Versions,
     /// Held while obsolete runs are dropped.
     Collecting,
-    /// The list of obsolete runs.
-    Obsolete,
+    Versions,
 }
 
 /// A mutex with a rank. A panic of its holder does not poison it: no protected value is ever left half changed.

@@ -2,7 +2,7 @@
 
 use crate::error::{Error, Result};
 use parking_lot::{Condvar, Mutex};
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 const LONGEST: Duration = Duration::from_millis(100);
@@ -14,6 +14,8 @@ const SLICE: Duration = Duration::from_millis(2);
 pub(crate) struct RateLimiter {
     stopped: AtomicBool,
     unthrottled: AtomicBool,
+    /// Number of threads that wait for the end of the work.
+    waiting: AtomicU64,
     since: Mutex<Option<Instant>>,
     woken: Condvar,
 }
@@ -30,6 +32,13 @@ impl RateLimiter {
         self.woken.notify_all();
     }
 
+    /// Makes the work go on without sleeps until the result is dropped.
+    pub(crate) fn hurry(&self) -> Hurried<'_> {
+        self.waiting.fetch_add(1, Ordering::Relaxed);
+        self.woken.notify_all();
+        Hurried(self)
+    }
+
     /// Sleeps if a slice of work was done since the last sleep. Fails with `Stopped` after [`RateLimiter::stop`].
     pub(crate) fn step(&self) -> Result<()> {
         if self.stopped.load(Ordering::Relaxed) {
@@ -38,12 +47,20 @@ impl RateLimiter {
         let mut since = self.since.lock();
         let worked = since.get_or_insert_with(Instant::now).elapsed();
         if worked >= SLICE {
-            if !self.unthrottled.load(Ordering::Relaxed) {
+            if !self.unthrottled.load(Ordering::Relaxed) && self.waiting.load(Ordering::Relaxed) == 0 {
                 self.woken.wait_for(&mut since, worked.min(LONGEST));
             }
             *since = Some(Instant::now());
         }
         Ok(())
+    }
+}
+
+pub(crate) struct Hurried<'a>(&'a RateLimiter);
+
+impl Drop for Hurried<'_> {
+    fn drop(&mut self) {
+        self.0.waiting.fetch_sub(1, Ordering::Relaxed);
     }
 }
 
@@ -63,6 +80,12 @@ mod tests {
         };
         limiter.step().unwrap();
         assert!((0..5).all(|_| step_after_work() >= WORK));
+        let hurried = (limiter.hurry(), limiter.hurry());
+        limiter.unthrottle(false);
+        drop(hurried.0);
+        assert!((0..100).any(|_| step_after_work() < WORK));
+        drop(hurried.1);
+        assert!(step_after_work() >= WORK);
         limiter.unthrottle(true);
         // On a busy machine, one step without a sleep may take long, but not all of them.
         assert!((0..100).any(|_| step_after_work() < WORK));

@@ -25,12 +25,16 @@ pub(crate) struct Workspace {
 
 impl Workspace {
     pub(crate) fn new(path: &Path, options: &Options) -> Self {
+        Self::of_memory(path, options, options.load_memory())
+    }
+
+    pub(crate) fn of_memory(path: &Path, options: &Options, memory: u64) -> Self {
         // The store, and the directories above it, may not exist yet.
         let here = |above: &&Path| !above.as_os_str().is_empty() && options.env.list(above).is_ok();
         let around = || path.ancestors().find(here).unwrap_or(Path::new(".")).to_owned();
         let directory = options.temp_dir.clone().unwrap_or_else(around);
         let (env, executor) = (Arc::clone(&options.env), Arc::clone(&options.executor));
-        Self { env, executor, directory, memory: options.load_memory() }
+        Self { env, executor, directory, memory }
     }
 
     /// The same without `bytes` bytes of memory, but at least [`LEAST_LOAD_MEMORY`].

@@ -27,6 +27,11 @@ impl AnyFingerprint {
     /// The widths that there are, in bits.
     pub const WIDTHS: [u32; 3] = WIDTHS;
 
+    /// The first `count` words.
+    pub(crate) fn of_words(words: Words, count: usize) -> Self {
+        Self { words, width: 64 * u32::try_from(count).unwrap_or(0) }
+    }
+
     /// The fingerprint of 8, 16 or 32 bytes, most significant first.
     ///
     /// # Errors

@@ -4,7 +4,7 @@ use super::fields::{Fields, seal};
 use super::manifest::MOST_NUMBER;
 use super::parameters::Parameters;
 use crate::error::{Error, Result};
-use crate::fingerprint::{Entry, Id, IdKind, Record, Words, check_text, read_words, write_words};
+use crate::fingerprint::{AnyFingerprint, Entry, Id, IdKind, Record, Words, check_text, read_words, write_words};
 
 const MAGIC: &[u8; 8] = b"fpstrwal";
 /// Frames begin at multiples of this.
@@ -179,9 +179,8 @@ pub(crate) fn parse_operations(fields: &mut Fields<'_>, words: usize, ids: IdKin
 }
 
 fn parse_record(fields: &mut Fields<'_>, words: usize, ids: IdKind) -> Result<Record<Words>> {
-    let shown = fields.peek(8 * words).map(read_words).unwrap_or_default();
-    let hex = (0..words).map(|number| format!("{:016x}", shown.word(number))).collect::<String>();
-    fields.bytes("fingerprint", 8 * words, &hex)?;
+    let fingerprint = fields.peek(8 * words).map(read_words).unwrap_or_default();
+    fields.bytes("fingerprint", 8 * words, &AnyFingerprint::of_words(fingerprint, words))?;
     let id = match ids {
         IdKind::Number => Id::Number(fields.u64("id")?),
         IdKind::None => Id::Count(fields.u64("count")?),
@@ -197,7 +196,7 @@ fn parse_record(fields: &mut Fields<'_>, words: usize, ids: IdKind) -> Result<Re
     if id == Id::Count(0) {
         return Err(fields.damaged("a count of no records"));
     }
-    Ok(Record { fingerprint: shown, id })
+    Ok(Record { fingerprint, id })
 }
 
 /// The error for a log that breaks off where it must not.

@@ -49,10 +49,23 @@ impl RunEntry {
         [&self.tombstones, &self.records, &self.id_index].into_iter().flatten()
     }
 
+    /// Bytes of its segments.
+    pub(crate) fn bytes(&self) -> u64 {
+        self.segments().fold(0, |sum, segment| segment.file_length.saturating_add(sum))
+    }
+
+    /// Number of its records.
+    pub(crate) fn records(&self) -> u64 {
+        self.records.map_or(0, |segment| segment.records)
+    }
+
+    /// Number of its tombstones.
+    pub(crate) fn removed(&self) -> u64 {
+        self.tombstones.map_or(0, |segment| segment.records)
+    }
+
     fn may_add(&self, net: i64) -> bool {
-        let records = |segment: Option<SegmentEntry>| segment.map_or(0, |segment| segment.records);
-        let of = if net < 0 { self.tombstones } else { self.records };
-        net.unsigned_abs() <= records(of)
+        net.unsigned_abs() <= if net < 0 { self.removed() } else { self.records() }
     }
 }
 

@@ -63,8 +63,7 @@ impl LogView {
             Err(error) if error.kind() == ErrorKind::NotFound => error,
             opened => return opened.map(Some),
         };
-        let number = path.file_name().and_then(|name| wal::number_of(name.to_str()?));
-        let (Some(number), Some(store)) = (number, path.parent()) else { return Err(error) };
+        let (Some(number), Some(store)) = (wal::number_at(path), path.parent()) else { return Err(error) };
         // A writer replaces the manifest before it removes logs.
         if number < manifest::read(&*options.env, store)?.first_log { Ok(None) } else { Err(error) }
     }

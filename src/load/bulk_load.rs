@@ -1,6 +1,6 @@
 //! Bulk load: one new run and one new manifest.
 
-use crate::db::{Made, Refused, RunParts, Slowed, StoreInner, Writer, check_id_assignment, merged_net, pointless};
+use crate::db::{Made, Refused, Slowed, StoreInner, Writer, check_id_assignment, merged_net, pointless};
 use crate::error::{Error, Result};
 use crate::extsort::Workspace;
 use crate::fingerprint::{Fingerprint, IdAssignment, IdKind, Record, by_width};
@@ -10,6 +10,7 @@ use crate::memtable::Memtable;
 use crate::options::{Filters, Maintenance};
 use crate::segment::{Expected, Making, chunks};
 use crate::version::{MembershipCursor, Run, run_segments};
+use std::ops::Range;
 use std::sync::Arc;
 
 /// Most records that are flushed while writers wait: a few milliseconds.
@@ -70,11 +71,10 @@ impl StoreInner {
         load: impl FnOnce(SortedRecords<F>, u64) -> Result<R>,
     ) -> Result<R> {
         self.flush_beside()?;
-        let reserved = self.reserve(&records)?;
-        let loaded = load(records, reserved.before.1);
-        if loaded.is_err() {
-            self.give_back(&reserved);
-        } else if self.context.options.filters == Filters::AtOpen {
+        let numbers = self.reserve(&records)?;
+        let loaded = load(records, numbers.start);
+        self.end_reservation(numbers, loaded.is_ok());
+        if loaded.is_ok() && self.context.options.filters == Filters::AtOpen {
             self.wait_for_filters();
         }
         loaded
@@ -93,17 +93,14 @@ impl StoreInner {
         let workspace = self.beside_indexes(records.workspace()).without(index);
         // Records that the store numbers or counts differ from all that are there.
         let is_apart = records.ids() == RecordIds::Without;
-        let (parts, last) = self.make_missing(&records, old, &workspace, first_number)?;
+        let (run, last) = self.make_missing(&records, old, &workspace, first_number)?;
         drop(records);
-        if let Some((entry, _)) = &parts.records {
-            report.already_present = report.records - entry.records;
-            report.fingerprints = entry.fingerprints;
-            report.segment_bytes = entry.file_length;
-        } else {
-            report.already_present = report.records;
+        report.already_present = report.records - run.entry.records();
+        if let Some(entry) = run.entry.records {
+            (report.fingerprints, report.segment_bytes) = (entry.fingerprints, entry.file_length);
         }
-        let removed = parts.tombstones.as_ref().map_or(0, |(entry, _)| entry.records);
-        let merged = self.add_run(MadeRun { parts, last, is_apart }, merging, &workspace)?;
+        let removed = run.entry.removed();
+        let merged = self.add_run(MadeRun { run, last, is_apart }, merging, &workspace)?;
         Ok(Loaded { report, removed, merged })
     }
 
@@ -115,7 +112,7 @@ impl StoreInner {
         old: Option<&SortedRecords<F>>,
         workspace: &Workspace,
         first_number: u64,
-    ) -> Result<(RunParts, u64)> {
+    ) -> Result<(Run, u64)> {
         let text_bytes = records.text_bytes();
         let expected = Expected { first_number, text_bytes, at_once: records.come_at_once() };
         let fingerprints = records.fingerprints();
@@ -168,8 +165,8 @@ impl StoreInner {
     /// Returns whether it merged. After an error the store is as before.
     pub(crate) fn add_run(&self, made: MadeRun, merging: Merging, workspace: &Workspace) -> Result<bool> {
         let added = self.context.options.executor.run_exclusive(|| match merging {
-            _ if made.parts.is_empty() && merging == Merging::All => self.compact_all(),
-            _ if made.parts.is_empty() => Ok(false),
+            _ if made.run.is_empty() && merging == Merging::All => self.compact_all(),
+            _ if made.run.is_empty() => Ok(false),
             Merging::All => self.enter_merged(made, workspace),
             Merging::AsDue => {
                 self.enter(made)?;
@@ -187,7 +184,7 @@ impl StoreInner {
         let compacting = self.lock_merging();
         let older = self.versions().runs.clone();
         let mut runs = older.clone();
-        runs.extend(made.parts.clone().into_run(last_of(&older) + 1, last_of(&older) + 1, None));
+        runs.extend(made.run.clone().numbered(last_of(&older) + 1, last_of(&older) + 1, None));
         if runs.len() < 2 && runs.iter().all(|run| run.tombstones.is_none()) {
             drop(compacting);
             return self.enter(made).map(|()| false);
@@ -208,11 +205,11 @@ impl StoreInner {
             self.enter(made)?;
             return self.compact_all().map(|_| true);
         }
-        let bytes = (made.parts.bytes(), merged.bytes());
+        let bytes = (made.run.entry.bytes(), merged.entry.bytes());
         let first = runs.first().map_or(1, |run| run.entry.first);
         let sequence = writing.next_sequence;
         let net = merged_net(&runs, true, &merged);
-        let new = merged.into_run(first, sequence, net);
+        let new = merged.numbered(first, sequence, net);
         self.place(&mut writing, bytes, |_, all| *all = new.into_iter().collect())?;
         Ok(true)
     }
@@ -225,10 +222,13 @@ impl StoreInner {
         self.flush_sealed(usize::MAX)?;
         self.check_numbers(&writing)?;
         let older = self.versions().runs.clone();
-        let (bytes, count) = ((made.parts.bytes(), 0), made.parts.count());
+        let entry = &made.run.entry;
+        let count =
+            0i64.checked_add_unsigned(entry.records()).and_then(|all| all.checked_sub_unsigned(entry.removed()));
+        let bytes = (entry.bytes(), 0);
         let quiet = made.is_apart || last_of(&older) == made.last;
         let sequence = writing.next_sequence;
-        let new = made.parts.into_run(sequence, sequence, count.filter(|_| quiet));
+        let new = made.run.numbered(sequence, sequence, count.filter(|_| quiet));
         self.place(&mut writing, bytes, |_, all| all.extend(new.clone()))?;
         drop((writing, slowed));
         if let (false, Some(run), Some(count)) = (quiet, new, count) {
@@ -301,7 +301,7 @@ impl StoreInner {
 
 /// A run that was made while writes went on.
 pub(crate) struct MadeRun {
-    pub(crate) parts: RunParts,
+    pub(crate) run: Run,
     /// The last sequence number of the runs it was compared with.
     pub(crate) last: u64,
     /// Whether no concurrent write can have made a record of it superfluous.
@@ -330,43 +330,37 @@ fn without<F: Fingerprint>(
     })
 }
 
-/// Numbers reserved for records without ids.
-pub(crate) struct Reserved {
-    /// The id assignment and the next number, before and after.
-    before: (IdAssignment, u64),
-    now: (IdAssignment, u64),
-}
-
 impl StoreInner {
     /// Checks the id assignment, or sets it if it is not set yet; reserves numbers for records without ids.
-    fn reserve<F: Fingerprint>(&self, records: &SortedRecords<F>) -> Result<Reserved> {
+    fn reserve<F: Fingerprint>(&self, records: &SortedRecords<F>) -> Result<Range<u64>> {
         let mut writer = self.writer()?;
-        let before = (writer.id_assignment, writer.next_id);
+        let first = writer.next_id;
         let refused = |refused: Refused| self.refused(refused);
         let wanted = wanted_id_assignment(&self.context.parameters.ids(), records.ids()).map_err(refused)?;
         if let Some(wanted) = wanted {
             check_id_assignment(writer.id_assignment, wanted).map_err(refused)?;
-            writer.is_assignment_kept &= writer.id_assignment == wanted;
-            writer.id_assignment = wanted;
             if wanted == IdAssignment::Auto {
-                let next = writer.next_id.checked_add(records.given());
+                let next = first.checked_add(records.given());
                 writer.next_id =
                     next.ok_or_else(|| Error::invalid("the store has no numbers left").at_path(&self.context.path))?;
             }
+            writer.is_assignment_kept &= writer.id_assignment == wanted;
+            writer.id_assignment = wanted;
         }
-        Ok(Reserved { before, now: (writer.id_assignment, writer.next_id) })
+        writer.loads += 1;
+        Ok(first..writer.next_id)
     }
 
-    /// Undoes a reservation unless a later one depends on it.
-    fn give_back(&self, reserved: &Reserved) {
-        if let Ok(mut writer) = self.writer()
-            && (writer.id_assignment, writer.next_id) == reserved.now
-        {
-            let (id_assignment, next_id) = reserved.before;
-            writer.next_id = next_id;
-            if !writer.is_assignment_kept {
-                (writer.id_assignment, writer.is_assignment_kept) = (id_assignment, true);
-            }
+    /// Gives back the numbers of a failed load, unless later ones are taken, and the id assignment if no other load
+    /// needs it.
+    fn end_reservation(&self, numbers: Range<u64>, is_loaded: bool) {
+        let Ok(mut writer) = self.writer() else { return };
+        writer.loads -= 1;
+        if !is_loaded && writer.next_id == numbers.end {
+            writer.next_id = numbers.start;
+        }
+        if writer.loads == 0 && !writer.is_assignment_kept {
+            (writer.id_assignment, writer.is_assignment_kept) = (IdAssignment::Undecided, true);
         }
     }
 }

@@ -5,17 +5,16 @@
 //! on.
 
 use crate::db::{
-    CREATING, Handle, Recovery, StoreInner, Vacancy, VersionSet, Writer, begin_creation, create_durably, forget_lock,
-    undo_creation, vacancy_for_store,
+    CREATING, Handle, Recovery, StoreInner, VersionSet, Writer, begin_creation, hold_vacant, undo_creation,
 };
-use crate::error::{ErrorKind, Result};
+use crate::error::Result;
 use crate::fingerprint::Fingerprint;
 use crate::format::manifest::ManifestData;
 use crate::format::parameters::Parameters;
 use crate::load::bulk_load::{LoadReport, Merging};
 use crate::load::records::SortedRecords;
 use crate::options::Options;
-use crate::version::{StoreContext, absolute, check_width, hold};
+use crate::version::{StoreContext, absolute, check_width};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -29,23 +28,8 @@ pub(crate) fn create<F: Fingerprint>(
     check_width(parameters, path, F::WIDTH)?;
     let (parameters, id_assignment) = &parameters.clone().split_id_assignment();
     let path = &*absolute(path, options)?;
+    let (lock, options, room) = &hold_vacant(path, options)?;
     let env = &*options.env;
-    let room = vacancy_for_store(env, path)?;
-    create_durably(env, path)?;
-    let (lock, options) = &hold(path, options).inspect_err(|error| {
-        // The lock file may exist even if it could not be written.
-        if error.kind() != ErrorKind::Locked && room == Vacancy::Absent {
-            forget_lock(env, path, &room);
-        }
-    })?;
-    let env = &*options.env;
-    // Another process may have been faster.
-    if let Err(error) = vacancy_for_store(env, path) {
-        if error.kind() != ErrorKind::AlreadyExists {
-            forget_lock(env, path, &room);
-        }
-        return Err(error);
-    }
     let mut manifest = ManifestData::new(parameters.clone());
     manifest.id_assignment = *id_assignment;
     let mut versions = VersionSet::new(manifest.clone(), Vec::new());
@@ -60,14 +44,11 @@ pub(crate) fn create<F: Fingerprint>(
     };
     let inner = Arc::new(StoreInner::new(StoreContext::new(path, options, parameters)?, versions, Some(writer)));
     match fill(&inner, &manifest, records) {
-        Ok(report) => {
-            inner.make_filters(options.filters);
-            Ok((Handle::of(inner, Recovery::default(), None, Some(Arc::clone(lock)))?, report))
-        }
+        Ok(report) => Ok((Handle::of(inner, Recovery::default(), None, Some(Arc::clone(lock)))?, report)),
         Err(error) => {
             // A manifest that could not be made durable may still exist; the files it names have to stay.
             if inner.check_poison().is_ok() {
-                undo_creation(env, path, &manifest, &room);
+                undo_creation(env, path, &manifest, room);
             }
             Err(error)
         }

@@ -61,9 +61,9 @@ impl StoreInner {
                 let mut writing = self.writer()?;
                 // The active log has the old parameters, too.
                 self.seal(&mut writing)?;
-                let (bytes, net) = ((0, made.bytes()), merged_net(&runs, true, &made));
+                let (bytes, net) = ((0, made.entry.bytes()), merged_net(&runs, true, &made));
                 let first = runs.first().map_or(1, |run| run.entry.first);
-                let run = made.into_run(first, writing.next_sequence, net);
+                let run = made.numbered(first, writing.next_sequence, net);
                 self.place(&mut writing, bytes, |manifest, all| {
                     manifest.parameters = parameters.clone();
                     *all = run.into_iter().collect();

@@ -33,11 +33,11 @@ impl StoreInner {
         let expected = Expected { text_bytes: records.text_bytes(), ..Expected::default() };
         let making = Making { expected, ..Making::new(&workspace) };
         let tombstones = self.maker().tombstones(making, found)?;
-        let removed = tombstones.as_ref().map_or(0, |(entry, _)| entry.records);
-        if tombstones.is_some() {
-            let parts = self.maker().run::<F>(tombstones, None, making)?;
+        let run = self.maker().run::<F>(tombstones, None, making)?;
+        let removed = run.entry.removed();
+        if !run.is_empty() {
             // The counting lock keeps other removals of counted records out.
-            let made = MadeRun { parts, last: last_of(&runs), is_apart: counted };
+            let made = MadeRun { run, last: last_of(&runs), is_apart: counted };
             self.add_run(made, Merging::AsDue, &workspace)?;
         }
         let left = records_of_runs::<F>(&self.view().runs).0;

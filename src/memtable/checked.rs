@@ -70,7 +70,8 @@ fn check(batches: &'static [&'static [(u64, u64, bool)]], scans: bool) {
                 batches.concat().iter().take(visible as usize).filter(|one| one.1 == 1)
             {
                 written.insert(fingerprint, is_tombstone);
-                assert!(memtable.is_removed(fingerprint, &Id::Number(id), visible).is_some());
+                let entry = memtable.find(fingerprint).unwrap();
+                assert!(memtable.is_removed(entry, &Id::Number(id), visible).is_some());
             }
             let live: Vec<u64> = written.into_iter().filter(|one| !one.1).map(|one| one.0).collect();
             assert_eq!(by_id, live);

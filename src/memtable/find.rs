@@ -48,8 +48,7 @@ impl Memtable {
     }
 
     /// Whether the newest visible entry of a record is a tombstone; `None` without an entry. Not for counts.
-    pub(crate) fn is_removed<F: Fingerprint>(&self, fingerprint: F, id: &Id, visible: u32) -> Option<bool> {
-        let entry = self.find(fingerprint)?;
+    pub(crate) fn is_removed(&self, entry: u32, id: &Id, visible: u32) -> Option<bool> {
         self.last_of(entry, id, visible).map(|record| self.link(record).is_tombstone)
     }
 
@@ -88,8 +87,10 @@ impl Memtable {
         std::iter::successors(first, step).filter(is_it).map(|record| self.link(record).entry)
     }
 
-    /// Appends the newest visible entry of every id of a fingerprint, ascending by id, with whether it is a tombstone.
+    /// Fills `out` with the newest visible entry of every id of a fingerprint, ascending by id, and whether it is a
+    /// tombstone.
     pub(crate) fn entries_of(&self, entry: u32, visible: u32, out: &mut Vec<(Id, bool)>) {
+        out.clear();
         let chain = self.records_of(entry).skip_while(|&record| record >= visible);
         if self.shape.ids == IdKind::None {
             let (mut more, mut less) = (0u64, 0u64);
@@ -103,13 +104,10 @@ impl Memtable {
             }
             return;
         }
-        let start = out.len();
         out.extend(chain.map(|record| (self.ids.get(record), self.link(record).is_tombstone)));
-        let mut own = out.split_off(start);
         // Stable: of equal ids the newest is first, and stays.
-        own.sort_by(|a, b| a.0.cmp(&b.0));
-        own.dedup_by(|next, kept| next.0 == kept.0);
-        out.append(&mut own);
+        out.sort_by(|a, b| a.0.cmp(&b.0));
+        out.dedup_by(|next, kept| next.0 == kept.0);
     }
 
     /// The newest visible entry of every record, by fingerprint, then id.

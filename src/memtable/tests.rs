@@ -111,13 +111,13 @@ fn the_newest_visible_entry_counts_at_every_moment() {
                 .collect();
             assert_eq!(memtable.entries(visible), expected);
             for (record, removed) in model {
-                assert_eq!(memtable.is_removed(record.fingerprint, &record.id, visible), Some(removed));
                 let mut entries = memtable.entries_of_id(&record.id, visible);
                 assert!(removed || entries.any(|entry| memtable.fingerprint::<u64>(entry) == record.fingerprint));
                 let entry = memtable.find(record.fingerprint).unwrap();
+                assert_eq!(memtable.is_removed(entry, &record.id, visible), Some(removed));
                 assert_eq!(memtable.live_ids_of(entry, visible).any(|id| id == record.id), !removed);
             }
-            assert_eq!(memtable.is_removed(99u64, &Id::Number(1), visible), None);
+            assert_eq!(memtable.find(99u64), None);
         }
     }
 }
@@ -140,7 +140,8 @@ fn most_steps(records: u64, write: impl Fn(u64) -> (u64, u64, bool)) -> u64 {
     for number in (0..records).step_by(7) {
         let (fingerprint, id, _) = write(number);
         count(&mut || assert!(memtable.find(fingerprint).is_some()));
-        count(&mut || assert!(memtable.is_removed(fingerprint, &Id::Number(id), visible).is_some()));
+        let entry = memtable.find(fingerprint).unwrap();
+        count(&mut || assert!(memtable.is_removed(entry, &Id::Number(id), visible).is_some()));
     }
     most
 }
@@ -230,7 +231,6 @@ fn readers_see_batches_whole_while_another_thread_writes() {
                         let query = batch.wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ 1;
                         let mut records = None;
                         let _ = memtable.search(visible, (query, 1), &plan, &mut scratch, &mut work, |entry, _| {
-                            own.clear();
                             memtable.entries_of(entry, visible, &mut own);
                             records = Some(own.len() as u64);
                             ControlFlow::<()>::Continue(())

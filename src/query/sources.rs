@@ -23,12 +23,11 @@ enum Source {
 
 /// All sources of a state that have entries of one fingerprint, newest first.
 #[derive(Debug)]
-pub(crate) struct Sources<F> {
-    fingerprint: F,
+pub(crate) struct Sources {
     sources: Vec<Source>,
 }
 
-impl<F> Sources<F> {
+impl Sources {
     /// Whether a source has more ids than should be in memory together.
     pub(crate) fn has_many_ids(&self) -> bool {
         self.sources.iter().any(|source| match source {
@@ -41,7 +40,7 @@ impl<F> Sources<F> {
 }
 
 impl ViewSearcher {
-    pub(crate) fn sources_at<F: Fingerprint>(&mut self, fingerprint: F, hits: &[Hit<F>]) -> Result<Sources<F>> {
+    pub(crate) fn sources_at<F: Fingerprint>(&mut self, fingerprint: F, hits: &[Hit<F>]) -> Result<Sources> {
         let view = Arc::clone(&self.state.view);
         let mut sources = Vec::with_capacity(hits.len());
         for &(_, place) in hits {
@@ -67,10 +66,10 @@ impl ViewSearcher {
                 sources.push(Source::Segment { segment: Arc::clone(segment), rank, is_tombstone: true });
             }
         }
-        Ok(Sources { fingerprint, sources })
+        Ok(Sources { sources })
     }
 
-    pub(crate) fn sources_of<F: Fingerprint>(&mut self, fingerprint: F) -> Result<Sources<F>> {
+    pub(crate) fn sources_of<F: Fingerprint>(&mut self, fingerprint: F) -> Result<Sources> {
         let mut hits = Vec::new();
         for (number, (memtable, _)) in self.state.memtables().enumerate() {
             hits.extend(memtable.find(fingerprint).map(|entry| (fingerprint, HitPlace::Memtable(number, entry))));
@@ -85,9 +84,9 @@ impl ViewSearcher {
     }
 
     /// Whether a record is there, of a fingerprint with these sources. Not for counts.
-    pub(crate) fn has_in<F: Fingerprint>(&mut self, sources: &Sources<F>, id: &Id) -> Result<bool> {
+    pub(crate) fn has_in(&mut self, sources: &Sources, id: &Id) -> Result<bool> {
         for source in &sources.sources {
-            if let Some(is_tombstone) = self.entry_in(sources.fingerprint, source, id)? {
+            if let Some(is_tombstone) = self.entry_in(source, id)? {
                 return Ok(!is_tombstone);
             }
         }
@@ -95,9 +94,9 @@ impl ViewSearcher {
     }
 
     /// Whether the entry of a record in a source is a tombstone; `None` if there is no entry.
-    fn entry_in<F: Fingerprint>(&mut self, fingerprint: F, source: &Source, id: &Id) -> Result<Option<bool>> {
+    fn entry_in(&mut self, source: &Source, id: &Id) -> Result<Option<bool>> {
         match source {
-            Source::Memtable(memtable, visible, _) => Ok(memtable.is_removed(fingerprint, id, *visible)),
+            Source::Memtable(memtable, visible, entry) => Ok(memtable.is_removed(*entry, id, *visible)),
             Source::Segment { segment, rank, is_tombstone } => {
                 Ok(segment.ids().has(*rank, id, &mut self.ids)?.then_some(*is_tombstone))
             }
@@ -105,7 +104,7 @@ impl ViewSearcher {
     }
 
     /// Calls `visit` with the ids of the records, some perhaps several times, or with their count.
-    pub(crate) fn live_ids<F>(&mut self, sources: &Sources<F>, visit: &mut dyn FnMut(Id)) -> Result<()> {
+    pub(crate) fn live_ids(&mut self, sources: &Sources, visit: &mut dyn FnMut(Id)) -> Result<()> {
         let (mut inserted, mut removed) = (0u64, 0u64);
         let mut hidden = BTreeSet::new();
         let mut take = |id: Id, is_tombstone: bool| match (id, is_tombstone) {
@@ -134,7 +133,7 @@ impl ViewSearcher {
     }
 
     /// The ids of the records in order, or their count.
-    pub(crate) fn all_ids<F>(&mut self, sources: &Sources<F>) -> Result<Vec<Id>> {
+    pub(crate) fn all_ids(&mut self, sources: &Sources) -> Result<Vec<Id>> {
         let mut ids = Vec::new();
         self.live_ids(sources, &mut |id| ids.push(id))?;
         ids.sort_unstable();
@@ -143,12 +142,7 @@ impl ViewSearcher {
     }
 
     /// Up to `most` ids of records, without `but`; in a store without ids, the count.
-    pub(crate) fn some_ids<F: Fingerprint>(
-        &mut self,
-        sources: &Sources<F>,
-        most: usize,
-        but: Option<&Id>,
-    ) -> Result<Vec<Id>> {
+    pub(crate) fn some_ids(&mut self, sources: &Sources, most: usize, but: Option<&Id>) -> Result<Vec<Id>> {
         if self.context.parameters.ids() == IdKind::None {
             return self.all_ids(sources);
         }
@@ -157,9 +151,9 @@ impl ViewSearcher {
             let newer = sources.sources.get(..number).unwrap_or_default();
             let mut failed = Ok(());
             let mut take = |searcher: &mut Self, id: Id| {
-                let is_known = newer.iter().try_fold(false, |known, source| {
-                    Ok(known || searcher.entry_in(sources.fingerprint, source, &id)?.is_some())
-                });
+                let is_known = newer
+                    .iter()
+                    .try_fold(false, |known, source| Ok(known || searcher.entry_in(source, &id)?.is_some()));
                 match is_known {
                     Err(error) => failed = Err(error),
                     Ok(false) if but != Some(&id) => found.push(id),
@@ -199,7 +193,7 @@ pub(crate) struct OrderedIds {
 }
 
 impl OrderedIds {
-    pub(crate) fn new<F>(sources: &Sources<F>) -> Result<Self> {
+    pub(crate) fn new(sources: &Sources) -> Result<Self> {
         let entries = |source: &Source| -> Result<Entries> {
             let entries: Box<dyn Iterator<Item = _>> = match *source {
                 Source::Memtable(ref memtable, visible, entry) => {

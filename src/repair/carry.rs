@@ -56,9 +56,10 @@ impl<F: Fingerprint> Repairing<'_, F> {
             return Ok(());
         }
         let newest_first = logs.active.iter().chain(logs.sealed.iter().rev().map(|sealed| &sealed.memtable));
-        let entries = newest_entries::<F>(newest_first.map(|memtable| (memtable, memtable.visible())))?;
-        let parts = self.maker().run_of_entries(&entries, manifest.runs.is_empty(), &self.workspace)?;
-        manifest.runs.extend(parts.into_run(first, last, None).map(|run| run.entry));
+        let entries = newest_entries::<F>(newest_first.map(|memtable| (memtable, memtable.visible())));
+        let entries = entries.collect::<Result<_>>()?;
+        let made = self.maker().run_of_entries(entries, manifest.runs.is_empty(), &self.workspace)?;
+        manifest.runs.extend(made.numbered(first, last, None).map(|run| run.entry));
         Ok(())
     }
 

@@ -74,10 +74,6 @@ impl Filter {
         words.get(prefix.word as usize).is_none_or(|word| word & mask == mask)
     }
 
-    pub(crate) fn bytes(&self) -> u64 {
-        self.words.as_slice().len() as u64 * 8
-    }
-
     #[inline]
     fn mask(&self, prefix: FilterPrefix) -> u64 {
         // There are at least three, so the compiler unrolls all but the fourth.

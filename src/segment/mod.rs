@@ -17,8 +17,8 @@
 //! order; [`Ranks`] finds ranks in order.
 //!
 //! **Upkeep.** `verify` checks every byte, `salvage` reads what is sound of a damaged segment, and `obsolete_files`
-//! removes files after their last reader. A `Segment` is shared between threads by `Arc` and has no locks; filters are
-//! set once (`OnceLock`), and bits for checked pages are atomics.
+//! removes files after their last reader. A `Segment` is shared between threads by `Arc`, and no read takes a lock:
+//! filters are set once (`OnceLock`), and bits for checked pages are atomics.
 
 mod block_index;
 mod build;

@@ -1,8 +1,8 @@
 //! Administration of an open store: statistics, health, verification, backup, compaction.
 
 use super::Store;
-use crate::admin::{BackupMode, BackupReport, Statistics, VerifyReport, backup, verify};
-use crate::db::{Health, directory};
+use crate::admin::{BackupMode, BackupReport, Statistics, VerifyReport, backup, statistics, verify};
+use crate::db::Health;
 use crate::error::Result;
 use crate::fingerprint::Fingerprint;
 use std::path::Path;
@@ -12,13 +12,7 @@ impl<F: Fingerprint> Store<F> {
     /// them.
     #[must_use]
     pub fn statistics(&self) -> Statistics {
-        let mut statistics = self.snapshot().statistics();
-        let manifest = self.inner().versions().manifest.clone();
-        statistics.add_manifest(&manifest);
-        statistics.log_bytes = directory::log_bytes(&**self.inner().context.env(), self.path());
-        statistics.file_bytes += statistics.log_bytes;
-        statistics.pressure = self.inner().pressure();
-        statistics
+        statistics::of_store(self.inner())
     }
 
     /// Checks every byte of the store's files. [`verify`] does the same for a store too damaged to open.

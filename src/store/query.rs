@@ -8,7 +8,6 @@ use crate::fingerprint::{Fingerprint, Match};
 use crate::join::Pairs;
 use crate::options::Filters;
 use crate::query::{Searcher, Visit};
-use crate::segment::Filter;
 use crate::version::RecordIter;
 
 impl<F: Fingerprint> Store<F> {
@@ -109,9 +108,7 @@ impl<F: Fingerprint> Store<F> {
     /// Bytes of memory of the present filters.
     #[must_use]
     pub fn filter_bytes(&self) -> u64 {
-        let view = self.inner().view();
-        let tables = view.segments.iter().flat_map(|segment| segment.tables());
-        tables.filter_map(|table| table.filter()).map(Filter::bytes).sum()
+        self.filter_statistics().built_bytes
     }
 
     /// The present filters, and those for which there is no memory.

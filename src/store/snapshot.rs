@@ -2,7 +2,6 @@
 
 use crate::admin::{Statistics, statistics};
 use crate::cluster::Clusters;
-use crate::db::filters;
 use crate::error::Result;
 use crate::fingerprint::Fingerprint;
 use crate::join::Pairs;
@@ -25,9 +24,7 @@ impl<F: Fingerprint> Snapshot<F> {
     /// As [`crate::Store::statistics`].
     #[must_use]
     pub fn statistics(&self) -> Statistics {
-        let mut statistics = statistics::of_state(&self.context().parameters, self.state());
-        statistics.filters = filters::statistics(&self.state().view.segments, self.context().filter_budget());
-        statistics
+        statistics::of_state(self.context(), self.state())
     }
 
     /// As [`crate::Store::pairs`].

@@ -158,7 +158,7 @@ impl<F: Fingerprint> Store<F> {
     /// # Errors
     /// `ReadOnly`, `Poisoned`; `Io`.
     pub fn sync(&self, durability: Durability) -> Result<()> {
-        self.inner().promise_all(durability)
+        self.inner().make_durable(durability)
     }
 
     /// Waits until the background threads have no work left. Returns at once without such threads

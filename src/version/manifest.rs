@@ -37,8 +37,11 @@ pub(crate) fn read_bytes(env: &dyn Env, store: &Path) -> Result<Vec<u8>> {
 }
 
 pub(crate) fn read(env: &dyn Env, store: &Path) -> Result<ManifestData> {
-    let bytes = read_bytes(env, store)?;
-    ManifestData::parse(&mut Fields::new(&bytes, 0)).map_err(|error| error.at_path(&store.join(NAME)))
+    parse(&read_bytes(env, store)?, store)
+}
+
+pub(crate) fn parse(bytes: &[u8], store: &Path) -> Result<ManifestData> {
+    ManifestData::parse(&mut Fields::new(bytes, 0)).map_err(|error| error.at_path(&store.join(NAME)))
 }
 
 /// Replaces the manifest, durably. Refuses one that is invalid.

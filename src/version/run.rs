@@ -52,6 +52,16 @@ impl Run {
         Self { entry: RunEntry { net: Some(net), ..self.entry }, counted: OnceLock::new(), ..self.clone() }
     }
 
+    /// The run with these sequence numbers and this net number of records; `None` without segments.
+    pub(crate) fn numbered(self, first: u64, last: u64, net: Option<i64>) -> Option<Arc<Self>> {
+        let entry = RunEntry { first, last, net, ..self.entry };
+        (!self.is_empty()).then(|| Arc::new(Self { entry, ..self }))
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.tombstones.is_none() && self.records.is_none()
+    }
+
     pub(crate) fn segments(&self) -> impl Iterator<Item = &Arc<Segment>> {
         [&self.tombstones, &self.records, &self.id_index].into_iter().flatten()
     }

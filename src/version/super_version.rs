@@ -88,10 +88,10 @@ impl ReadView {
 /// The newest entries, in order, of memtables with their numbers of visible records, newest first.
 pub(crate) fn newest_entries<'a, F: Fingerprint>(
     memtables: impl Iterator<Item = (&'a Arc<Memtable>, u32)>,
-) -> Result<Vec<Entry<F>>> {
+) -> impl Iterator<Item = Result<Entry<F>>> {
     let mut merge = NewestEntries::default();
     memtables.for_each(|(memtable, visible)| merge.add_entries(memtable.entries(visible)));
-    merge.map(|newest| newest.map(|newest| newest.entry)).collect()
+    merge.map(|newest| newest.map(|newest| newest.entry))
 }
 
 /// Adds runs, given oldest first, as the oldest sources.

@@ -76,6 +76,8 @@ struct Syncing {
     /// The same, with the metadata.
     all: u64,
     busy: bool,
+    /// Number of failed appends, whose bytes were cut off. A sync from before a cut does not make it durable.
+    cuts: u64,
     /// A sync failed. Another sync would not tell whether the rest is durable.
     failed: bool,
 }
@@ -147,6 +149,7 @@ impl Log {
             }
             // The cut is not durable before another sync.
             let mut state = self.state.lock();
+            state.cuts += 1;
             (state.data, state.all) = (state.data.min(offset - 1), state.all.min(offset - 1));
             return Err(Error::io("cannot write", &self.path, error));
         }
@@ -171,7 +174,7 @@ impl Log {
                 return Ok(());
             }
             if state.failed {
-                let message = "the log could not be made durable; what of the latest writes is, is not known";
+                let message = "the log could not be made durable; it is unknown which of the latest writes are durable";
                 return Err(Error::new(ErrorKind::Poisoned, message).at_path(&self.path));
             }
             if !state.busy {
@@ -180,18 +183,20 @@ impl Log {
             self.changed.wait(&mut state);
         }
         state.busy = true;
+        let cuts = state.cuts;
         drop(state);
         let reached = self.end();
         let synced = if level == Durability::SyncAll { self.file.sync_all() } else { self.file.sync_data() };
         let mut state = self.state.lock();
         state.busy = false;
         match &synced {
-            Ok(()) => {
+            Ok(()) if state.cuts == cuts => {
                 state.data = state.data.max(reached);
                 if level == Durability::SyncAll {
                     state.all = state.all.max(reached);
                 }
             }
+            Ok(()) => {}
             Err(_) => state.failed = true,
         }
         drop(state);

@@ -30,6 +30,6 @@ mod search;
 pub use log::Durability;
 pub(crate) use log::{Log, Promise, rewrite};
 pub use names::is_log;
-pub(crate) use names::{name, number_of, numbers_from};
+pub(crate) use names::{name, number_at, number_of, numbers_from};
 pub(crate) use reader::LogReader;
 pub(crate) use scan::FramePlace;

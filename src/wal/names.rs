@@ -16,10 +16,15 @@ pub(crate) fn number_of(file: &str) -> Option<u64> {
     (name(number) == file).then_some(number)
 }
 
+/// The number of the log that a path names.
+pub(crate) fn number_at(path: &Path) -> Option<u64> {
+    path.file_name().and_then(|name| number_of(name.to_str()?))
+}
+
 /// Whether a path names a log.
 #[must_use]
 pub fn is_log(path: &Path) -> bool {
-    path.file_name().and_then(|name| number_of(name.to_str()?)).is_some()
+    number_at(path).is_some()
 }
 
 /// The numbers, from `first` on, of the logs in a store's directory, ascending.

@@ -136,11 +136,10 @@ impl LogReader {
     /// The sequence number and the entries of the next batch; `None` if the next frame does not hold. Fails with
     /// `Damaged` if the frame holds but no writer could have written it.
     pub(crate) fn next_batch(&mut self) -> Result<Option<(u64, Vec<Entry<Words>>)>> {
-        let (at, ids, path) = (self.at, self.header.parameters.ids(), self.path.clone());
-        let words = self.header.parameters.words();
+        let (at, ids, words) = (self.at, self.header.parameters.ids(), self.header.parameters.words());
         let Some((header, bytes)) = self.next_bytes()? else { return Ok(None) };
         let operations = parse_operations(&mut Fields::new(bytes, at + FRAME_HEADER as u64), words, ids);
-        Ok(Some((header.sequence, operations.map_err(|error| error.at_path(&path))?)))
+        Ok(Some((header.sequence, operations.map_err(|error| error.at_path(&self.path))?)))
     }
 
     pub(super) fn bytes(&mut self, at: u64, count: usize) -> Result<Option<&[u8]>> {

@@ -3,7 +3,7 @@
 use crate::db::compaction::picker::{self, sizes};
 use crate::db::compaction::tables::{DroppedKeys, MergedTables};
 use crate::db::health::Failing;
-use crate::db::run_builder::{Maker, RunParts};
+use crate::db::run_builder::Maker;
 use crate::db::store_inner::StoreInner;
 use crate::db::version_set::VersionSet;
 use crate::error::{Error, ErrorKind, Result};
@@ -85,13 +85,13 @@ impl StoreInner {
         self.check_room_to_merge(runs)?;
         let merged = self.merge_runs(self.maker(), runs, is_oldest, &workspace, limiter);
         let merged = merged.inspect_err(|error| self.check_place(error))?;
-        let bytes = merged.bytes();
+        let bytes = merged.entry.bytes();
         let ends = runs.first().zip(runs.last()).map_or((0, 0), |(first, last)| (first.entry.first, last.entry.last));
         let net = merged_net(runs, is_oldest, &merged);
-        let new = merged.into_run(ends.0, ends.1, net);
+        let new = merged.numbered(ends.0, ends.1, net);
         self.install(
             |manifest, all| {
-                // Unless a load has merged all runs meanwhile.
+                // A load may have merged all runs meanwhile; then nothing is replaced.
                 if splice(all, runs, new) {
                     manifest.written.merged = manifest.written.merged.saturating_add(bytes);
                 }
@@ -103,10 +103,8 @@ impl StoreInner {
     /// Takes the compaction lock. Unthrottles the compaction that holds it.
     pub(crate) fn lock_merging(&self) -> RankedGuard<'_, ()> {
         self.compacting.try_lock().unwrap_or_else(|| {
-            self.limiter.unthrottle(true);
-            let guard = self.compacting.lock();
-            self.limiter.unthrottle(self.must_merge_first(&self.versions()));
-            guard
+            let _hurried = self.limiter.hurry();
+            self.compacting.lock()
         })
     }
 
@@ -122,7 +120,7 @@ impl StoreInner {
         is_oldest: bool,
         workspace: &Workspace,
         limiter: Option<&RateLimiter>,
-    ) -> Result<RunParts> {
+    ) -> Result<Run> {
         let width = self.context.parameters.width();
         by_width!(width, F => self.merge_runs_of::<F>(maker, runs, is_oldest, workspace, limiter))
     }
@@ -134,20 +132,20 @@ impl StoreInner {
         is_oldest: bool,
         workspace: &Workspace,
         limiter: Option<&RateLimiter>,
-    ) -> Result<RunParts> {
+    ) -> Result<Run> {
         let segments: Vec<Arc<Segment>> = runs.iter().filter_map(|run| run.records.clone()).collect();
         let sum = |of: fn(&Segment) -> u64| segments.iter().map(|segment| of(segment)).fold(0, u64::saturating_add);
         let tombstones = runs.iter().filter_map(|run| run.tombstones.as_ref());
         let index = self.index_bytes(sum(|segment| segment.footer().fingerprints));
         let workspace = workspace.without(sum(Segment::resident_bytes).saturating_add(index));
         let layouts = self.context.parameters.design().tables(F::WIDTH)?;
-        let dropped_memory = workspace.memory_of_fingerprints();
-        let dropped = DroppedKeys::new(&layouts, &workspace, dropped_memory);
-        let tables = MergedTables { segments: &segments, dropped: &dropped, memory: dropped_memory };
+        // Tables of wider fingerprints have row numbers, which change: they are not merged.
+        let merged = if F::WIDTH == 64 { layouts.get(1..).unwrap_or_default() } else { &[] };
+        let dropped = DroppedKeys::new(merged, &workspace);
+        let tables = MergedTables { segments: &segments, dropped: &dropped };
         let text_bytes = sum(|segment| segment.footer().ids.length).saturating_mul(TEXTS_OF_COMPRESSED);
         let making = Making {
             expected: Expected { text_bytes, ..Expected::default() },
-            // Tables of wider fingerprints have row numbers, which change.
             secondary: if F::WIDTH == 64 { Some(&tables) } else { None },
             limiter,
             ..Making::new(&workspace)
@@ -174,9 +172,9 @@ impl StoreInner {
     }
 }
 
-pub(crate) fn merged_net(runs: &[Arc<Run>], is_oldest: bool, merged: &RunParts) -> Option<i64> {
+pub(crate) fn merged_net(runs: &[Arc<Run>], is_oldest: bool, merged: &Run) -> Option<i64> {
     if is_oldest {
-        return i64::try_from(merged.records.as_ref().map_or(0, |made| made.0.records)).ok();
+        return i64::try_from(merged.entry.records()).ok();
     }
     runs.iter().try_fold(0i64, |sum, run| sum.checked_add(run.entry.net?))
 }
@@ -193,7 +191,7 @@ fn splice(all: &mut Vec<Arc<Run>>, old: &[Arc<Run>], new: Option<Arc<Run>>) -> b
 /// The live records of a merge. Passes fingerprints without live records to `dropped`.
 struct Live<'a, F: Fingerprint> {
     entries: NewestEntries<F>,
-    dropped: &'a DroppedKeys,
+    dropped: &'a DroppedKeys<'a>,
     /// The current fingerprint; whether it is in tables; whether a record of it is live.
     current: Option<(F, bool, bool)>,
 }

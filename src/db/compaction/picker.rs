@@ -14,7 +14,6 @@
 //! Memtables make no more than one run beyond [`most`]: a flush that would make another waits for compaction
 //! (`db::pressure`), unless compaction fails.
 
-use crate::segment::Segment;
 use crate::version::Run;
 use std::ops::Range;
 use std::sync::Arc;
@@ -32,12 +31,10 @@ pub(crate) struct RunSize {
 }
 
 pub(crate) fn sizes(runs: &[Arc<Run>]) -> Vec<RunSize> {
-    let records = |segment: Option<&Arc<Segment>>| segment.map_or(0, |segment| segment.footer().records);
     let size = |run: &Arc<Run>| {
-        let bytes = run.entry.segments().fold(0, |sum, segment| segment.file_length.saturating_add(sum));
-        let own = records(run.records.as_ref());
-        let known = run.entry.net.and_then(|net| u64::try_from(i128::from(own) - i128::from(net)).ok());
-        RunSize { bytes, records: own, tombstones: known.unwrap_or_else(|| records(run.tombstones.as_ref())) }
+        let (entry, records) = (&run.entry, run.entry.records());
+        let known = entry.net.and_then(|net| u64::try_from(i128::from(records) - i128::from(net)).ok());
+        RunSize { bytes: entry.bytes(), records, tombstones: known.unwrap_or(entry.removed()) }
     };
     runs.iter().map(size).collect()
 }

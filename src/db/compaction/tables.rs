@@ -18,25 +18,24 @@ const NEIGHBOURS: usize = 4;
 #[derive(Debug)]
 pub(crate) struct MergedTables<'a> {
     pub(crate) segments: &'a [Arc<Segment>],
-    pub(crate) dropped: &'a DroppedKeys,
-    /// Bytes of memory for the dropped keys of a table.
-    pub(crate) memory: u64,
+    pub(crate) dropped: &'a DroppedKeys<'a>,
 }
 
 /// The keys, in each secondary table, of the fingerprints without live records.
 #[derive(Debug)]
-pub(crate) struct DroppedKeys {
-    layouts: Vec<TableLayout>,
+pub(crate) struct DroppedKeys<'a> {
+    layouts: &'a [TableLayout],
     sorters: Mutex<Vec<Option<Sorter<u64>>>>,
+    /// Bytes of memory for the keys of a table; keys beyond that go to temporary files.
+    memory: u64,
 }
 
-impl DroppedKeys {
-    /// `memory` is in bytes; keys beyond that go to temporary files.
-    pub(crate) fn new(layouts: &[TableLayout], workspace: &Workspace, memory: u64) -> Self {
-        let layouts: Vec<TableLayout> = layouts.iter().skip(1).cloned().collect();
-        let each = memory / (layouts.len() as u64).max(1);
-        let sorters = layouts.iter().map(|_| Some(Sorter::new(workspace, each))).collect();
-        Self { layouts, sorters: Mutex::new(sorters) }
+impl<'a> DroppedKeys<'a> {
+    /// `layouts` are those of the secondary tables.
+    pub(crate) fn new(layouts: &'a [TableLayout], workspace: &Workspace) -> Self {
+        let memory = workspace.memory_of_fingerprints() / (layouts.len() as u64).max(1);
+        let sorters = layouts.iter().map(|_| Some(Sorter::new(workspace, memory))).collect();
+        Self { layouts, sorters: Mutex::new(sorters), memory }
     }
 
     pub(crate) fn push<F: Fingerprint>(&self, fingerprint: F) -> Result<()> {
@@ -70,7 +69,7 @@ impl SecondaryKeySource for MergedTables<'_> {
 
     fn keys(&self, table: usize, visit: &mut dyn FnMut(&[u64]) -> Result<()>) -> Result<()> {
         let sorted = self.dropped.take(table).map(Sorter::finish).transpose()?;
-        let mut dropped = sorted.iter().flat_map(|sorted| sorted.items(self.memory));
+        let mut dropped = sorted.iter().flat_map(|sorted| sorted.items(self.dropped.memory));
         merge_keys(self.tables(table), &mut dropped, visit)
     }
 }

@@ -60,7 +60,7 @@ fn prefix(store: &Store, label: &str) -> u64 {
 }
 
 #[test]
-fn readers_and_backups_see_moments_while_somebody_writes_and_merges() {
+fn readers_and_backups_see_moments_beside_writes_and_merges() {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("store");
     let store = Store::<u64>::create(&path, &Parameters::new(3), &options()).unwrap();
@@ -147,7 +147,7 @@ fn a_snapshot_that_outlives_its_store_takes_nothing_from_the_next_one() {
 const LOADED: u64 = 100_000;
 
 #[test]
-fn whoever_flushes_merges_and_loads_at_the_same_time_gets_done() {
+fn flushes_merges_and_loads_at_the_same_time_end() {
     for maintenance in [Maintenance::Background, Maintenance::Foreground] {
         let (done, is_done) = std::sync::mpsc::channel();
         std::thread::spawn(move || {
@@ -194,7 +194,7 @@ fn whoever_flushes_merges_and_loads_at_the_same_time_gets_done() {
             let all = store.records().count() as u64;
             done.send(all == next.load(Ordering::SeqCst)).unwrap();
         });
-        let whole = is_done.recv_timeout(Duration::from_secs(120)).expect("somebody waits for ever");
+        let whole = is_done.recv_timeout(Duration::from_secs(120)).expect("a thread waits for ever");
         assert!(whole, "{maintenance:?}: a record is missing");
     }
 }

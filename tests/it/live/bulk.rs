@@ -2,7 +2,7 @@
 
 use crate::hooked::{Hooked, Op};
 use crate::support::*;
-use fpstore::env::Memory;
+use fpstore::env::{Env, Memory};
 use fpstore::{Durability, Id, IdKind, Maintenance, Options, Parameters, ReadMode, Record, Records, Store, inspect};
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -294,4 +294,83 @@ fn runs_do_not_pile_up_under_any_load() {
     assert!(pressure.stopped > 0 && pressure.stopped_time >= Duration::from_millis(400), "{pressure:?}");
     store.wait_for_maintenance().unwrap();
     assert_eq!(store.records().count() as u64, written.load(Ordering::SeqCst));
+}
+
+#[test]
+fn the_files_of_merged_runs_go_soon() {
+    let memory = Memory::default();
+    let env = Hooked::behind(Arc::new(memory.clone()), |op, path| {
+        // Meanwhile the compaction thread learns of the new runs.
+        if op == Op::Remove && path.to_string_lossy().ends_with(".wal") {
+            std::thread::sleep(Duration::from_millis(200));
+        }
+        Ok(())
+    });
+    let options = Options::new().with_env(env).with_read_mode(ReadMode::Pread);
+    let store = Store::<u64>::create("store", &Parameters::new(3), &options).unwrap();
+    store.insert(1, 1, BUFFERED).unwrap();
+    store.bulk_load_compact(Records::WithIds(vec![Record::new(2, 2)])).unwrap();
+    let segments = || {
+        let names = memory.list(Path::new("store")).unwrap();
+        names.iter().filter(|name| name.ends_with(".segment")).count()
+    };
+    let started = Instant::now();
+    while segments() > 1 {
+        assert!(started.elapsed() < Duration::from_secs(10), "{} segments are left", segments());
+        std::thread::sleep(Duration::from_millis(1));
+    }
+}
+
+/// A store whose first load begins a second one and fails. Then the second one goes on, and may fail. Returns whether
+/// it did not.
+fn two_loads(second_fails: bool, at_once: bool) -> (Arc<Store>, bool) {
+    let (store, second) = (Arc::new(OnceLock::<Weak<Store>>::new()), Arc::new(Mutex::new(None)));
+    let (segments, ended) = (Arc::new(AtomicU64::new(0)), Arc::new(AtomicBool::new(false)));
+    let load = |store: &Store, number| store.bulk_load(Records::WithIds(vec![Record::new(number, number)])).is_ok();
+    let env = {
+        let (store, second, segments, ended) = (store.clone(), second.clone(), segments.clone(), ended.clone());
+        Hooked::behind(Arc::new(Memory::default()), move |op, path| {
+            if op != Op::Create || !path.to_string_lossy().contains(".segment") {
+                return Ok(());
+            }
+            let fails = match segments.fetch_add(1, Ordering::SeqCst) {
+                0 => {
+                    let store = store.get().and_then(Weak::upgrade).unwrap();
+                    let thread = std::thread::spawn(move || load(&store, 2));
+                    wait_for("the second load", || segments.load(Ordering::SeqCst) == 2);
+                    wait_for("its end", || !at_once || thread.is_finished());
+                    *second.lock().unwrap() = Some(thread);
+                    true
+                }
+                _ => {
+                    wait_for("the first load", || at_once || ended.load(Ordering::SeqCst));
+                    second_fails
+                }
+            };
+            if fails { Err(std::io::Error::other("a test")) } else { Ok(()) }
+        })
+    };
+    let options = Options::new().with_env(env).with_read_mode(ReadMode::Pread).with_maintenance(Maintenance::Manual);
+    let opened = Arc::new(Store::create("store", &Parameters::new(3), &options).unwrap());
+    store.set(Arc::downgrade(&opened)).unwrap();
+    assert!(!load(&opened, 1));
+    ended.store(true, Ordering::SeqCst);
+    let second = second.lock().unwrap().take().unwrap();
+    (opened, second.join().unwrap())
+}
+
+#[test]
+fn a_failed_load_undoes_nothing_that_another_load_needs() {
+    let (store, loaded) = two_loads(false, false);
+    assert!(loaded && store.insert_numbered(3, BUFFERED).is_err());
+    assert_eq!(records(&store), [(2, 2)]);
+}
+
+#[test]
+fn loads_that_fail_beside_each_other_decide_nothing() {
+    for at_once in [true, false] {
+        let (store, loaded) = two_loads(true, at_once);
+        assert!(!loaded && store.insert_numbered(3, BUFFERED).is_ok());
+        assert_eq!(records(&store), [(3, 0)]);
+    }
 }

@@ -189,3 +189,26 @@ fn an_environment_without_directories_that_move_is_asked_for_absolute_paths_too(
     let store = Store::<u64>::create("store", &Parameters::new(3), &options).unwrap();
     assert_eq!(store.path(), Path::new("store"));
 }
+
+#[test]
+fn a_backup_links_nothing_into_a_directory_put_in_the_place_of_its_own() {
+    let directory = tempfile::tempdir().unwrap();
+    let (copy, aside) = (directory.path().join("copy"), directory.path().join("aside"));
+    let env = {
+        let (copy, aside) = (copy.clone(), aside.clone());
+        Hooked::behind(Arc::new(FileSystem), move |op, at| {
+            if op == Op::Link && at.starts_with(&copy) && !aside.exists() {
+                fs::rename(&copy, &aside).unwrap();
+                fs::create_dir(&copy).unwrap();
+            }
+            Ok(())
+        })
+    };
+    let store = directory.path().join("store");
+    make_other(&store);
+    let options = Options::new().with_env(env).with_maintenance(Maintenance::Manual);
+    let store = Store::<u64>::open(&store, &options).unwrap();
+    store.backup(&copy, fpstore::admin::BackupMode::Link).unwrap_err();
+    // The operation in progress may have changed the other directory; no later one did.
+    assert!(files(&copy).len() <= 1, "{:?}", files(&copy).keys());
+}

@@ -305,3 +305,36 @@ fn an_estimate_of_room_poisons_nothing_in_the_foreground() {
     assert!(health.poisoned.is_none() && health.merging.is_some_and(|trouble| trouble.error.contains("are free")));
     assert_eq!(store.records().count(), 3000);
 }
+
+#[test]
+fn a_sync_from_before_an_append_was_taken_back_does_not_make_that_durable() {
+    let (stage, syncs) = (Arc::new(AtomicU64::new(0)), Arc::new(AtomicU64::new(0)));
+    let env = {
+        let (stage, syncs) = (Arc::clone(&stage), Arc::clone(&syncs));
+        Hooked::behind(Arc::new(Memory::default()), move |op, _| {
+            match op {
+                Op::Sync if stage.compare_exchange(1, 2, Ordering::SeqCst, Ordering::SeqCst).is_ok() => {
+                    until("the append fails", || stage.load(Ordering::SeqCst) == 3);
+                }
+                Op::Sync => _ = syncs.fetch_add(1, Ordering::SeqCst),
+                Op::Append if stage.load(Ordering::SeqCst) == 2 => return Err(io::Error::from_raw_os_error(ENOSPC)),
+                _ => {}
+            }
+            Ok(())
+        })
+    };
+    let options = Options::new().with_env(env).with_read_mode(ReadMode::Pread).with_maintenance(Maintenance::Manual);
+    let store = Store::<u64>::create("store", &Parameters::new(3), &options).unwrap();
+    store.insert(1, 1, Durability::Buffered).unwrap();
+    stage.store(1, Ordering::SeqCst);
+    std::thread::scope(|scope| {
+        scope.spawn(|| store.insert(2, 2, Durability::SyncData).unwrap());
+        until("the sync begins", || stage.load(Ordering::SeqCst) == 2);
+        store.insert(3, 3, Durability::Buffered).unwrap_err();
+        stage.store(3, Ordering::SeqCst);
+    });
+    let before = syncs.load(Ordering::SeqCst);
+    // The first one makes durable that the bytes are gone.
+    (0..2).for_each(|_| store.sync(Durability::SyncData).unwrap());
+    assert_eq!(syncs.load(Ordering::SeqCst), before + 1);
+}
