@@ -132,10 +132,6 @@ pub(crate) fn empty_tables(design: Design, width: u32) -> Vec<TableStatistics> {
     design.tables(width).unwrap_or_default().into_iter().enumerate().map(named).collect()
 }
 
-pub(crate) fn of_segment(segment: &Segment) -> Statistics {
-    collect(&segment.footer().parameters, [segment])
-}
-
 pub(crate) fn of_store(inner: &StoreInner) -> Statistics {
     let context = &inner.context;
     let mut total = of_state(context, &inner.state());
@@ -175,7 +171,7 @@ pub(crate) fn of_state(context: &StoreContext, state: &ReadView) -> Statistics {
     total
 }
 
-fn collect<'a>(parameters: &Parameters, segments: impl IntoIterator<Item = &'a Segment>) -> Statistics {
+pub(crate) fn collect<'a>(parameters: &Parameters, segments: impl IntoIterator<Item = &'a Segment>) -> Statistics {
     // An empty store has empty tables.
     let tables = empty_tables(parameters.design(), parameters.width());
     let mut total = Statistics { tables, ..Statistics::default() };

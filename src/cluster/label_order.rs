@@ -88,13 +88,10 @@ impl<F: Fingerprint> Order<F> {
         counts.iter().enumerate().for_each(|(at, &count)| self.counts.add(count, at == 0 && goes_on));
         let before = self.records;
         self.records += records;
-        if before / LOOK != self.records / LOOK && self.bytes_of_chunks() > self.memory {
+        let bytes = (size_of::<Start>() * self.chunks.len()) as u64 + self.counts.bits() / 8;
+        if before / LOOK != self.records / LOOK && bytes > self.memory {
             self.lose();
         }
-    }
-
-    fn bytes_of_chunks(&self) -> u64 {
-        (size_of::<Start>() * self.chunks.len()) as u64 + self.counts.bits() / 8
     }
 
     /// Adds a new record, which comes after all old ones so far and `more` others, and the number of its fingerprint.

@@ -117,7 +117,7 @@ impl StoreInner {
         let answer = ask(&mut searcher);
         let mut idle = self.idle.lock();
         // An idle searcher must not keep an old super version: `forget` comes after `publish`.
-        if searcher.is_of(&self.latest) {
+        if searcher.version == self.latest.version() {
             idle.push(searcher);
         }
         answer

@@ -5,7 +5,6 @@ use crate::db::store_inner::StoreInner;
 use crate::db::write_batch::{Write, WriteSummary, only_insert};
 use crate::db::writer::{Done, Writer, check_id_assignment};
 use crate::error::{Error, Result};
-use crate::executor::RankedGuard;
 use crate::fingerprint::{Id, IdAssignment, IdKind, check_text};
 use crate::format::log::MOST_BYTES;
 use crate::wal::{Durability, Promise};
@@ -16,7 +15,9 @@ impl StoreInner {
     pub(crate) fn write(&self, batch: &[Write], durability: Durability) -> Result<WriteSummary> {
         self.check_batch(batch)?;
         self.slow_down();
-        let counting = self.lock_counting(batch);
+        // The result of a removal without an id depends on the number of records.
+        let counts = self.context.parameters.ids() == IdKind::None && !only_insert(batch);
+        let counting = counts.then(|| self.counting.lock());
         let (written, promise) = self.write_in_turn(batch)?;
         // Released first, so that waiting threads share a sync.
         drop(counting);
@@ -26,12 +27,6 @@ impl StoreInner {
             None => self.make_durable(durability)?,
         }
         Ok(written)
-    }
-
-    /// Locks against other removals in a store without ids, where the result of a removal depends on the number of
-    /// records.
-    fn lock_counting(&self, batch: &[Write]) -> Option<RankedGuard<'_, ()>> {
-        (self.context.parameters.ids() == IdKind::None && !only_insert(batch)).then(|| self.counting.lock())
     }
 
     /// Waits until the promised frames are durable. A failure poisons the store.

@@ -33,10 +33,10 @@ impl RateLimiter {
     }
 
     /// Makes the work go on without sleeps until the result is dropped.
-    pub(crate) fn hurry(&self) -> Hurried<'_> {
+    pub(crate) fn unthrottle_for_caller(&self) -> Unthrottled<'_> {
         self.waiting.fetch_add(1, Ordering::Relaxed);
         self.woken.notify_all();
-        Hurried(self)
+        Unthrottled(self)
     }
 
     /// Sleeps if a slice of work was done since the last sleep. Fails with `Stopped` after [`RateLimiter::stop`].
@@ -56,9 +56,9 @@ impl RateLimiter {
     }
 }
 
-pub(crate) struct Hurried<'a>(&'a RateLimiter);
+pub(crate) struct Unthrottled<'a>(&'a RateLimiter);
 
-impl Drop for Hurried<'_> {
+impl Drop for Unthrottled<'_> {
     fn drop(&mut self) {
         self.0.waiting.fetch_sub(1, Ordering::Relaxed);
     }
@@ -80,11 +80,11 @@ mod tests {
         };
         limiter.step().unwrap();
         assert!((0..5).all(|_| step_after_work() >= WORK));
-        let hurried = (limiter.hurry(), limiter.hurry());
+        let callers = (limiter.unthrottle_for_caller(), limiter.unthrottle_for_caller());
         limiter.unthrottle(false);
-        drop(hurried.0);
+        drop(callers.0);
         assert!((0..100).any(|_| step_after_work() < WORK));
-        drop(hurried.1);
+        drop(callers.1);
         assert!(step_after_work() >= WORK);
         limiter.unthrottle(true);
         // On a busy machine, one step without a sleep may take long, but not all of them.

@@ -93,7 +93,7 @@ impl SegmentView {
     /// Sizes and counts of this segment alone.
     #[must_use]
     pub fn statistics(&self) -> Statistics {
-        crate::admin::statistics::of_segment(&self.segment)
+        crate::admin::statistics::collect(&self.segment.footer().parameters, [&*self.segment])
     }
 
     /// Layout and number of blocks of every table.

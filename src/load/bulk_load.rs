@@ -267,10 +267,9 @@ impl StoreInner {
         let pointless = by_width!(self.context.parameters.width(), F => pointless::<F>(run, &tail));
         let Ok(pointless) = pointless else { return };
         let net = count - count.signum() * i64::try_from(pointless).unwrap_or(0);
-        let counted = Arc::new(run.with_net(net));
+        let Some(counted) = Run::clone(run).numbered(run.entry.first, run.entry.last, Some(net)) else { return };
         let same = |other: &&mut Arc<Run>| Arc::ptr_eq(other, run);
-        let _ =
-            self.install(|_, all| all.iter_mut().filter(same).for_each(|other| *other = Arc::clone(&counted)), |_| ());
+        let _ = self.install(|_, all| all.iter_mut().filter(same).for_each(|other| other.clone_from(&counted)), |_| ());
     }
 
     /// Installs a manifest with a new run, whose last sequence number is the next one.

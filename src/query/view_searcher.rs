@@ -22,7 +22,7 @@ pub(crate) struct ViewSearcher {
     pub(crate) context: Arc<StoreContext>,
     pub(crate) state: ReadView,
     /// The number of the state's super version.
-    version: u64,
+    pub(crate) version: u64,
     /// Whether removed records are returned too.
     pub(crate) with_removed: bool,
     /// The distance of the plans, the number of filters at that time, and the super version.
@@ -59,11 +59,6 @@ impl ViewSearcher {
         } else {
             (self.version, self.state) = (version, latest.state());
         }
-    }
-
-    /// Whether its super version is the latest.
-    pub(crate) fn is_of(&self, latest: &LatestVersion) -> bool {
-        self.version == latest.version()
     }
 
     fn plan(&mut self, k: u32) -> Result<()> {

@@ -48,10 +48,6 @@ impl Run {
         })
     }
 
-    pub(crate) fn with_net(&self, net: i64) -> Self {
-        Self { entry: RunEntry { net: Some(net), ..self.entry }, counted: OnceLock::new(), ..self.clone() }
-    }
-
     /// The run with these sequence numbers and this net number of records; `None` without segments.
     pub(crate) fn numbered(self, first: u64, last: u64, net: Option<i64>) -> Option<Arc<Self>> {
         let entry = RunEntry { first, last, net, ..self.entry };

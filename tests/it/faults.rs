@@ -132,7 +132,7 @@ fn a_load_that_makes_one_segment() {
         let before: BTreeSet<Record> = if loads == 0 { BTreeSet::new() } else { old.iter().cloned().collect() };
         let load = if loads == 0 { after.iter().cloned().collect() } else { new.clone() };
         sweep(
-            5,
+            3,
             |fixture| {
                 let records: Vec<Record> = before.iter().cloned().collect();
                 drop(fixture.load(&Parameters::new(3), &records, loads));

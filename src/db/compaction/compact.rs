@@ -103,7 +103,7 @@ impl StoreInner {
     /// Takes the compaction lock. Unthrottles the compaction that holds it.
     pub(crate) fn lock_merging(&self) -> RankedGuard<'_, ()> {
         self.compacting.try_lock().unwrap_or_else(|| {
-            let _hurried = self.limiter.hurry();
+            let _unthrottled = self.limiter.unthrottle_for_caller();
             self.compacting.lock()
         })
     }
@@ -121,55 +121,53 @@ impl StoreInner {
         workspace: &Workspace,
         limiter: Option<&RateLimiter>,
     ) -> Result<Run> {
-        let width = self.context.parameters.width();
-        by_width!(width, F => self.merge_runs_of::<F>(maker, runs, is_oldest, workspace, limiter))
-    }
-
-    fn merge_runs_of<F: Fingerprint>(
-        &self,
-        maker: Maker<'_>,
-        runs: &[Arc<Run>],
-        is_oldest: bool,
-        workspace: &Workspace,
-        limiter: Option<&RateLimiter>,
-    ) -> Result<Run> {
         let segments: Vec<Arc<Segment>> = runs.iter().filter_map(|run| run.records.clone()).collect();
         let sum = |of: fn(&Segment) -> u64| segments.iter().map(|segment| of(segment)).fold(0, u64::saturating_add);
-        let tombstones = runs.iter().filter_map(|run| run.tombstones.as_ref());
         let index = self.index_bytes(sum(|segment| segment.footer().fingerprints));
         let workspace = workspace.without(sum(Segment::resident_bytes).saturating_add(index));
-        let layouts = self.context.parameters.design().tables(F::WIDTH)?;
+        let width = self.context.parameters.width();
+        let layouts = self.context.parameters.design().tables(width)?;
         // Tables of wider fingerprints have row numbers, which change: they are not merged.
-        let merged = if F::WIDTH == 64 { layouts.get(1..).unwrap_or_default() } else { &[] };
+        let merged = if width == 64 { layouts.get(1..).unwrap_or_default() } else { &[] };
         let dropped = DroppedKeys::new(merged, &workspace);
         let tables = MergedTables { segments: &segments, dropped: &dropped };
         let text_bytes = sum(|segment| segment.footer().ids.length).saturating_mul(TEXTS_OF_COMPRESSED);
         let making = Making {
             expected: Expected { text_bytes, ..Expected::default() },
-            secondary: if F::WIDTH == 64 { Some(&tables) } else { None },
+            secondary: if width == 64 { Some(&tables) } else { None },
             limiter,
             ..Making::new(&workspace)
         };
-        let merge = || {
-            let mut merge = NewestEntries::<F>::default();
-            add_runs(&mut merge, runs);
-            merge
-        };
-        let live = Live { entries: merge(), dropped: &dropped, current: None };
-        let records = maker.records(making, chunks(live, workspace.memory_of_chunks()))?;
-        if is_oldest || tombstones.count() == 0 {
-            return maker.run::<F>(None, records, making);
-        }
-        let removed = merge().filter_map(|newest| match newest {
-            Ok(NewestEntry { entry, .. }) if entry.is_tombstone && entry.record.id != Id::Count(0) => {
-                Some(Ok(entry.record))
-            }
-            Ok(_) => None,
-            Err(error) => Some(Err(error)),
-        });
-        let tombstones = maker.tombstones(making, chunks(removed, workspace.memory_of_chunks()))?;
-        maker.run::<F>(tombstones, records, making)
+        by_width!(width, F => merge_entries::<F>(maker, making, runs, is_oldest, &dropped))
     }
+}
+
+fn merge_entries<F: Fingerprint>(
+    maker: Maker<'_>,
+    making: Making<'_>,
+    runs: &[Arc<Run>],
+    is_oldest: bool,
+    dropped: &DroppedKeys<'_>,
+) -> Result<Run> {
+    let merge = || {
+        let mut merge = NewestEntries::<F>::default();
+        add_runs(&mut merge, runs);
+        merge
+    };
+    let memory = making.workspace.memory_of_chunks();
+    let records = maker.records(making, chunks(Live { entries: merge(), dropped, current: None }, memory))?;
+    if is_oldest || runs.iter().all(|run| run.tombstones.is_none()) {
+        return maker.run::<F>(None, records, making);
+    }
+    let removed = merge().filter_map(|newest| match newest {
+        Ok(NewestEntry { entry, .. }) if entry.is_tombstone && entry.record.id != Id::Count(0) => {
+            Some(Ok(entry.record))
+        }
+        Ok(_) => None,
+        Err(error) => Some(Err(error)),
+    });
+    let tombstones = maker.tombstones(making, chunks(removed, memory))?;
+    maker.run::<F>(tombstones, records, making)
 }
 
 pub(crate) fn merged_net(runs: &[Arc<Run>], is_oldest: bool, merged: &Run) -> Option<i64> {

@@ -5,6 +5,7 @@ use std::process::{Child, Command, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use crate::points::every;
 use crate::support::{Place, contents, fpdump, fpload, stdout};
 
 /// More records of 256 bits than fit the memory limit.
@@ -84,7 +85,7 @@ fn killed_and_interrupted_loads() {
     assert!(add(&new, true).status().unwrap().success());
     let created = scan(&new);
 
-    for (n, interrupt, create) in [
+    let moments = [
         (1, false, false),
         (3, false, true),
         (4, false, false),
@@ -93,7 +94,8 @@ fn killed_and_interrupted_loads() {
         (8, false, false),
         (9, true, true),
         (10, false, true),
-    ] {
+    ];
+    for (n, interrupt, create) in every(4, moments) {
         let (before, after) = if create { (None, &created) } else { (Some(&before), &after) };
         if create {
             let _ = std::fs::remove_dir_all(&store);

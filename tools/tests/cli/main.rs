@@ -54,6 +54,9 @@ mod load_text;
 mod memory;
 mod memory_documents;
 mod plans;
+#[path = "../../../tests/it/points.rs"]
+#[allow(dead_code, reason = "shared with the tests of the library")]
+mod points;
 mod quality;
 mod query;
 mod query_batch;

@@ -12,6 +12,7 @@ use parquet::basic::Compression;
 use parquet::file::properties::WriterProperties;
 
 use crate::memory::peak;
+use crate::points::every;
 use crate::support::{Place, Random, fphash};
 
 const MEMORY: u64 = 64 << 20;
@@ -51,8 +52,8 @@ fn documents(place: &Place, name: &str, count: u64, words: u64, page: usize) -> 
 #[test]
 fn row_groups_are_larger_than_the_memory() {
     let place = Place::new();
-    for (name, count, words, page) in [("small.parquet", 30_000, 300, 1 << 20), ("large.parquet", 4000, 2000, 8 << 20)]
-    {
+    let files = [("small.parquet", 30_000, 300, 1 << 20), ("large.parquet", 4000, 2000, 8 << 20)];
+    for (name, count, words, page) in every(2, files) {
         let input = documents(&place, name, count, words, page);
         for arguments in [&["simhash"][..], &["minhash", "--num-perm", "1024"]] {
             let mut run = Command::new(env!("CARGO_BIN_EXE_fphash"));

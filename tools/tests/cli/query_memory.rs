@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use crate::memory::peak;
+use crate::points::every;
 use crate::support::{Place, Random, brute_force, fails, families, fpload, fpquery, hex_lines, lines, stdout};
 
 const HEAVY: u64 = 0x0123_4567_89ab_cdef;
@@ -34,7 +35,7 @@ fn a_fingerprint_with_a_million_records() {
     let place = Place::new();
     let store = heavy_store(&place);
     let many = place.file("many.tsv", hex_lines((0..1000).map(|n| HEAVY ^ (1 << (n % 64)))));
-    for batch in ["never", "auto", "always"] {
+    for batch in every(3, ["never", "auto", "always"]) {
         let found = ask(&place, 64, &store, &many, &["--count", "--batch", batch]);
         assert_eq!(found.lines().count(), 1000);
         assert!(found.lines().all(|line| line.ends_with("\t1000000")), "{batch}");
@@ -49,7 +50,7 @@ fn a_fingerprint_with_a_million_records() {
     let mut queries: Vec<u64> = families(3000, 2).into_iter().map(|(fingerprint, _)| fingerprint).collect();
     [0, 1500, 1501].into_iter().for_each(|at| queries[at] = HEAVY ^ 2);
     let few = place.file("few.tsv", hex_lines(queries.iter().copied()));
-    for batch in ["never", "always"] {
+    for batch in every(2, ["never", "always"]) {
         let found = ask(&place, 64, &store, &few, &["--batch", batch]);
         let prefix = format!("{:016x}\t{HEAVY:016x}\t1\t", HEAVY ^ 2);
         let ids = found.lines().filter_map(|line| line.strip_prefix(&prefix)).map(|id| id.parse::<u64>().unwrap());
@@ -90,7 +91,7 @@ fn families_without_end() {
         text
     });
     let queries = place.file("queries.tsv", hex_lines((0..12_000).map(|_| of_centre(1))));
-    for (name, text) in [("numbers", lines(&records)), ("texts", texts)] {
+    for (name, text) in every(2, [("numbers", lines(&records)), ("texts", texts)]) {
         let (input, store) = (place.file("records.tsv", text), place.path(name));
         fpload().arg("--create").arg(&store).arg(&input).assert().success();
         let never = ask(&place, 64, &store, &queries, &["--batch", "never", "--filter", "on"]);

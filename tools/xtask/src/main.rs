@@ -22,9 +22,10 @@ Usage: cargo xtask COMMAND
 
   demo   build the programs, load the sample in tests/data, query all its records,
          show the near-duplicate documents, the store's statistics and the times
-  test [--long]
+  test [--long] [--again]
          run every test: unit, integration and documentation tests, benches in test mode, examples;
-         with --long all points of the sweeps, power failures of recorded processes, and other platforms
+         with --long all points of the sweeps, power failures of recorded processes, and other platforms;
+         with --again also the steps that passed before and for which nothing has changed since
   generate
          write man pages and shell completions of all programs to target/share
   torture [--kills N] [--interrupts N] [--disks N] [--records N] [--seed N] [--programs DIR] [--dir DIR]
@@ -41,8 +42,9 @@ fn main() -> ExitCode {
     let outcome = match arguments.as_slice() {
         ["demo"] => demo::run(),
         ["generate"] => generate::run(),
-        ["test"] => test::run(false),
-        ["test", "--long"] => test::run(true),
+        ["test", options @ ..] if options.iter().all(|option| ["--long", "--again"].contains(option)) => {
+            test::run(options.contains(&"--long"), options.contains(&"--again"))
+        }
         ["crash", options @ ..] => crash::run(options),
         ["torture", options @ ..] => torture::run(options),
         ["help" | "--help" | "-h"] => io::stdout().write_all(USAGE.as_bytes()).map_err(Into::into),

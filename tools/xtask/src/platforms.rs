@@ -30,7 +30,8 @@ struct Platform {
 }
 
 /// Lints of the library and its tests.
-const LINTS: (&str, &[&str]) = ("clippy", &["--lib", "--tests", "--", "-D", "warnings"]);
+const LINTS: (&str, &[&str]) =
+    ("clippy", &["--package", "fpstore", "--package", "fpstore-it", "--lib", "--tests", "--", "-D", "warnings"]);
 
 /// Tests that do not run under emulation. Processes that are started again or killed: the machine cannot run their file
 /// itself. Sweeps: qemu keeps memory of each thread that has ended, and these start some hundred thousand.
@@ -52,8 +53,8 @@ const PLATFORMS: [Platform; 3] = [
             ("FPSTORE_SEQUENCES", "20"),
         ],
         commands: &[
-            ("test", &["--lib", "--", "codec::", "format::", "plan::", "segment::", "query::"]),
-            ("test", &["--test", "it", "--", "live::"]),
+            ("test", &["--package", "fpstore", "--lib", "--", "codec::", "format::", "plan::", "segment::", "query::"]),
+            ("test", &["--package", "fpstore-it", "--", "live::"]),
         ],
     },
     Platform {
@@ -104,9 +105,9 @@ fn look_at(workspace: &Workspace, platform: &Platform) -> Result<()> {
     Ok(())
 }
 
-/// Returns the command with package, target and profile behind cargo's subcommand.
+/// Returns the command with target and profile behind cargo's subcommand.
 fn command(workspace: &Workspace, platform: &Platform, (subcommand, rest): (&str, &[&str])) -> Command {
-    let mut command = workspace.cargo(&[subcommand, "--package", "fpstore", "--profile", SUITE]);
+    let mut command = workspace.cargo(&[subcommand, "--profile", SUITE]);
     command.args(["--target", platform.target]).args(rest);
     if subcommand == "test" {
         command.args(NOT_EMULATED.iter().flat_map(|test| ["--skip", test]));
@@ -127,8 +128,8 @@ mod tests {
         let windows = PLATFORMS.iter().find(|platform| platform.name == "Windows").unwrap();
         let command = command(&workspace, windows, windows.commands[0]);
         let arguments: Vec<_> = command.get_args().map(|argument| argument.to_str().unwrap()).collect();
-        let expected =
-            "clippy --package fpstore --profile suite --target x86_64-pc-windows-gnu --lib --tests -- -D warnings";
+        let expected = "clippy --profile suite --target x86_64-pc-windows-gnu --package fpstore --package fpstore-it \
+                        --lib --tests -- -D warnings";
         assert_eq!(arguments.join(" "), expected);
     }
 }

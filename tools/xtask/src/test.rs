@@ -2,13 +2,15 @@
 //!
 //! A failed step does not stop later steps, so one run shows all failures. The short run takes a part of the points of
 //! the long sweeps (`tests/it/points.rs`); `--long` takes all, adds 10,000 power failures of recorded processes, and
-//! looks at other platforms.
+//! looks at other platforms. A step that passed before is not run again while nothing has changed (`passed.rs`).
 
 mod binaries;
 mod jobs;
+mod passed;
 mod python;
 mod tally;
 
+use std::collections::BTreeMap;
 use std::env;
 use std::io::{self, Write};
 use std::process::Command;
@@ -21,6 +23,7 @@ use crate::timings::Timings;
 use crate::workspace::{SUITE, Workspace};
 use binaries::TestBinary;
 use jobs::Job;
+use passed::Passed;
 use tally::Tally;
 
 /// Tests of code for wide registers, which has a plain version too that other machines run.
@@ -29,8 +32,9 @@ const WIDE_REGISTERS: [&str; 7] =
 /// Tests among them of a decoder that has no such code.
 const OTHER_DECODER: [&str; 4] = ["--skip", "the_specifications_decoder", "--skip", "stores_of_other_versions"];
 
-/// Runs every test; all points of the sweeps, and the checks that take minutes, only with `long`.
-pub(crate) fn run(long: bool) -> Result<()> {
+/// Runs every test; all points of the sweeps, and the checks that take minutes, only with `long`; those that passed
+/// before, although nothing has changed, only with `again`.
+pub(crate) fn run(long: bool, again: bool) -> Result<()> {
     let workspace = Workspace::find()?;
     let notice = python::notice(env::var_os("CI").as_deref())?;
     say(notice)?;
@@ -42,8 +46,23 @@ pub(crate) fn run(long: bool) -> Result<()> {
 
     let mut tally = Tally::default();
     let mut failed = Vec::new();
-    jobs::run(jobs, |ended| {
+    let mut passed = Passed::read(&workspace.root, &workspace.target, again)?;
+    let (mut keys, mut left) = (BTreeMap::new(), Vec::new());
+    for job in jobs {
+        let (key, results) = passed.look_up(&job)?;
+        let Some(results) = results else {
+            keys.insert(job.name.clone(), key);
+            left.push(job);
+            continue;
+        };
+        results.lines().for_each(|line| tally.add(line));
+        say(&format!("== {}: passed before, and nothing has changed (`--again` runs it)", job.name))?;
+    }
+    jobs::run(left, |ended| {
         ended.output.lines().for_each(|line| tally.add(line));
+        if let Some(key) = keys.get(&ended.name).filter(|_| ended.succeeded) {
+            passed.note(&ended.name, *key, &ended.output)?;
+        }
         say(&format!("\n== {}\n{}", ended.name, ended.output.trim_end()))?;
         timings.add(&ended.name, ended.took);
         if !ended.succeeded {
@@ -95,7 +114,8 @@ fn tests(workspace: &Workspace, binaries: &[TestBinary], long: bool) -> Vec<Job>
             false => &mut job.command,
         };
     }
-    let longest = ["fpstore: it", "fpstore-tools: cli", "fpstore: unit tests", "documentation tests", "fpstore: crash"];
+    let longest =
+        ["fpstore-it: it", "fpstore-tools: cli", "fpstore: unit tests", "documentation tests", "fpstore: crash"];
     jobs.sort_by_key(|job| longest.iter().position(|name| job.name == *name).unwrap_or(longest.len()));
     jobs
 }

@@ -42,7 +42,7 @@ impl TestBinary {
 
     /// Whether its tests reach the code for wide registers.
     pub(super) fn has_wide_registers(&self) -> bool {
-        self.package == "fpstore" && (self.kind == "lib" || self.target == "it")
+        self.package == "fpstore-it" || self.package == "fpstore" && self.kind == "lib"
     }
 
     /// Whether it is the test of recorded processes.
