@@ -15,7 +15,7 @@ use crate::codec::kind::Codec;
 const RUN: usize = 96;
 /// Most keys of a sample; taken in runs spread evenly over the table.
 const SAMPLE: usize = 400_000;
-/// Rounds of choosing kinds and making codes.
+/// Most rounds of choosing kinds and making codes.
 const ROUNDS: usize = 6;
 /// Weight of a seen symbol; an unseen one that needs a code has weight 1.
 const WEIGHT: u64 = 64;
@@ -82,12 +82,18 @@ impl Sample {
     /// has families.
     fn profile(&self, profile: Profile, gaps: &[(u64, bool)]) -> Option<(FlipsCode, u64)> {
         let mut training = Training::new(profile, &self.runs);
-        for _ in 1..ROUNDS {
-            self.round(&mut training, gaps);
-            training = Training::again(&training.code()?, profile);
+        let mut before: Option<FlipsCode> = None;
+        for round in 1.. {
+            let size = self.round(&mut training, gaps);
+            let code = training.code()?;
+            // A code that makes itself again is that of all later rounds.
+            if round == ROUNDS || before.is_some_and(|before| before.is_same(&code)) {
+                return Some((code, size));
+            }
+            training = Training::again(&code, profile);
+            before = Some(code);
         }
-        let size = self.round(&mut training, gaps);
-        training.code().map(|code| (code, size))
+        None
     }
 
     /// Counts the runs that are smaller as flips; returns the size of all runs.

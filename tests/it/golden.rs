@@ -9,6 +9,7 @@
 
 mod bad;
 
+use crate::decoder::{self, Decoded, decode};
 use crate::support::*;
 use fpstore::admin::verify;
 use fpstore::{
@@ -319,10 +320,9 @@ fn stores_of_other_versions_are_refused_with_the_reason() {
             if file.extension().is_some_and(|extension| extension == "wal") {
                 continue;
             }
-            let Some(output) = decode(&file) else { continue };
-            let message = String::from_utf8_lossy(&output.stderr);
-            assert_eq!(output.status.code(), Some(1), "{}: {message}", file.display());
-            assert!(message.contains("unsupported version"), "{}: {message}", file.display());
+            let Some(Decoded { code, messages, .. }) = decode(&file) else { continue };
+            assert_eq!(code, 1, "{}: {messages}", file.display());
+            assert!(messages.contains("unsupported version"), "{}: {messages}", file.display());
         }
     }
 }
@@ -331,7 +331,7 @@ fn stores_of_other_versions_are_refused_with_the_reason() {
 fn the_specifications_decoder_reads_the_good_ones_to_the_same_records() {
     for golden in all() {
         let path = folder().join("good").join(golden.name);
-        let Some(output) = decode(&path) else { return };
+        let Some(output) = decoder::run(&path) else { return };
         assert!(output.status.success(), "{}: {}", golden.name, String::from_utf8_lossy(&output.stderr));
         let expected = match golden.steps {
             Steps::Bits64(_) => listed::<u64>(&path),

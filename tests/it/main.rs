@@ -7,6 +7,7 @@ mod brute_force;
 mod clusters;
 mod clusters_from;
 mod damage;
+mod decoder;
 mod environments;
 mod extremes;
 mod faults;

@@ -1,5 +1,6 @@
 //! All pairs: each one once, for all data, distances, threads, memory limits and segments.
 
+use crate::points::{every, is_long};
 use crate::support::{Fixture, Random, families, numbered, real, uniform, wide};
 use fpstore::env::Env;
 use fpstore::pairs::{Pair, Pairs, RecordPair};
@@ -60,17 +61,19 @@ fn with_threads<T: Send>(threads: usize, work: impl FnOnce() -> T + Send) -> T {
 fn agrees<F: Fingerprint>(fingerprints: &[F], max: u32, ks: &[u32]) {
     let parameters = Parameters::new(max).with_width(F::WIDTH);
     let records = numbered(fingerprints);
-    for segments in [1, 3] {
-        let store = Fixture::new(ReadMode::Mmap).load_wide(&parameters, &records, segments);
-        for &k in ks {
-            let expected = brute(fingerprints, k);
-            for memory in [PLENTY, LITTLE] {
-                let found = with_threads(1, || distinct(&store, k, memory));
-                assert_eq!(sorted(found.clone()), expected, "k = {k}, {segments} segments, {memory} bytes");
-                // The order also equals that of one thread.
-                for threads in [2, 8] {
-                    assert!(with_threads(threads, || distinct(&store, k, memory)) == found, "{threads} threads");
-                }
+    let stores = [1, 3].map(|segments| Fixture::new(ReadMode::Mmap).load_wide(&parameters, &records, segments));
+    for (number, &k) in ks.iter().enumerate() {
+        let expected = brute(fingerprints, k);
+        let ways = [(0, PLENTY), (1, LITTLE), (1, PLENTY), (0, LITTLE)];
+        // A short run takes one way for each distance.
+        for (store, memory) in every(4, ways.into_iter().cycle().skip(number).take(4)) {
+            let store = &stores[store];
+            let found = with_threads(1, || distinct(store, k, memory));
+            let label = format!("k = {k}, {} segments, {memory} bytes", store.statistics().segments);
+            assert_eq!(sorted(found.clone()), expected, "{label}");
+            // The order also equals that of one thread.
+            for threads in [2, 8] {
+                assert!(with_threads(threads, || distinct(store, k, memory)) == found, "{label}, {threads} threads");
             }
         }
     }
@@ -118,23 +121,29 @@ fn fingerprints_of_which_few_bits_vary_and_ones_that_all_lie_together() {
 #[test]
 fn distances_at_which_dividing_does_not_pay() {
     agrees(&uniform(1500, 5), 3, &[24, 63, 64]);
-    // Too little memory for all of it.
-    let fingerprints = uniform(70_000, 6);
-    let store = Fixture::new(ReadMode::Mmap).load(&Parameters::new(3), &numbered(&fingerprints), 1);
-    let count = |memory| {
-        let mut count = 0u64;
-        let pairs = store.pairs(14).unwrap().with_memory(memory);
-        pairs.visit_distinct(<[_]>::len, |found| {
-            count += found as u64;
+    more_than_fit_in_memory::<U256>(17_500, 104);
+    // The same number of bytes in short fingerprints has sixteen times as many pairs.
+    if is_long() {
+        more_than_fit_in_memory::<u64>(70_000, 14);
+    }
+}
+
+/// Compares all fingerprints with all others, a part of them at a time.
+fn more_than_fit_in_memory<F: Fingerprint>(count: usize, k: u32) {
+    let fingerprints = wide::<F>(count, 6);
+    let parameters = Parameters::new(3).with_width(F::WIDTH);
+    let store = Fixture::new(ReadMode::Mmap).load_wide(&parameters, &numbered(&fingerprints), 1);
+    let mut found = 0;
+    let pairs = store.pairs(k).unwrap().with_memory(LITTLE);
+    pairs
+        .visit_distinct(<[_]>::len, |some| {
+            found += some;
             Ok(ControlFlow::Continue(()))
-        })?;
-        Result::Ok(count)
-    };
-    let expected = fingerprints
-        .par_iter()
-        .enumerate()
-        .map(|(number, a)| fingerprints[number + 1..].iter().filter(|b| a.distance(**b) <= 14).count() as u64);
-    assert_eq!(count(LITTLE).unwrap(), expected.sum::<u64>());
+        })
+        .unwrap();
+    let near = |(number, a): (usize, &F)| fingerprints[number + 1..].iter().filter(|b| a.distance(**b) <= k).count();
+    let expected: usize = fingerprints.par_iter().enumerate().map(near).sum();
+    assert!(found == expected && expected > count, "{found} of {expected} pairs");
 }
 
 #[test]

@@ -76,18 +76,17 @@ fn agree(predicted: &Cost, measured: [f64; 3], factor: f64, label: &str) {
 fn agree_on_data(values: &[u64], designs: &[Design], filters: &[bool], factor: f64, label: &str) {
     let skew = Skew::new(values.to_vec());
     let queries = near(values, 1000, 5);
-    for &design in designs {
-        for &filter in filters {
-            let store = store(values, design, if filter { Filters::AtOpen } else { Filters::Off });
-            let cost = skew.predict(design, &workload(skew.fingerprints(), filter)).unwrap();
-            let label = format!("{label} {design} {}", if filter { "filtered" } else { "plain" });
-            agree(&cost, measure(&store, &queries, 3), factor, &label);
-            let bytes: u64 =
-                store.statistics().tables.iter().map(|t| t.data_bytes + t.index_bytes + t.code_bytes).sum();
-            let ratio = cost.disk_bytes / bytes as f64;
-            assert!((0.8..1.25).contains(&ratio), "{label}: {ratio} of {bytes} bytes");
-            assert_eq!(cost.filter_bytes as u64, store.filter_bytes());
-        }
+    // A short run takes a third of the designs with and without filters.
+    let cases = designs.iter().flat_map(|design| filters.iter().map(move |filter| (*design, *filter)));
+    for (design, filter) in every(3, cases) {
+        let store = store(values, design, if filter { Filters::AtOpen } else { Filters::Off });
+        let cost = skew.predict(design, &workload(skew.fingerprints(), filter)).unwrap();
+        let label = format!("{label} {design} {}", if filter { "filtered" } else { "plain" });
+        agree(&cost, measure(&store, &queries, 3), factor, &label);
+        let bytes: u64 = store.statistics().tables.iter().map(|t| t.data_bytes + t.index_bytes + t.code_bytes).sum();
+        let ratio = cost.disk_bytes / bytes as f64;
+        assert!((0.8..1.25).contains(&ratio), "{label}: {ratio} of {bytes} bytes");
+        assert_eq!(cost.filter_bytes as u64, store.filter_bytes());
     }
 }
 
@@ -106,33 +105,28 @@ fn the_prediction_holds_on_real_data() {
 fn without_data_the_prediction_is_for_even_fingerprints_and_queries() {
     let values = uniform(1_000_000, 22);
     let queries = uniform(1000, 23);
-    for design in TRIED {
-        for filter in [true, false] {
-            let store = store(&values, design, if filter { Filters::AtOpen } else { Filters::Off });
-            let cost = predict(design, &workload(1_000_000, filter)).unwrap();
-            agree(&cost, measure(&store, &queries, 3), 1.5, &format!("{design} {filter}"));
-        }
+    for (design, filter) in every(3, TRIED.into_iter().flat_map(|design| [(design, true), (design, false)])) {
+        let store = store(&values, design, if filter { Filters::AtOpen } else { Filters::Off });
+        let cost = predict(design, &workload(1_000_000, filter)).unwrap();
+        agree(&cost, measure(&store, &queries, 3), 1.5, &format!("{design} {filter}"));
     }
 }
 
 #[test]
 fn the_design_that_is_recommended_is_the_best_of_all() {
-    let skewed: Vec<u64> = uniform(200_000, 30).into_iter().map(|value| value & 0x0000_0fff_ffff_ffff).collect();
-    for (name, values) in
-        [("uniform", uniform(200_000, 31)), ("real", real()), ("like", real_like()), ("skewed", skewed)]
-    {
-        let skew = Skew::new(values);
-        for (number, n) in [skew.fingerprints(), 20_000_000].into_iter().enumerate() {
-            for filter in every(2, [true, false]) {
-                let workload = workload(n, filter);
-                let costs = Design::LISTED.map(|design| (design, skew.predict(design, &workload).unwrap()));
-                let goals = [Goal::Balanced, Goal::Space, Goal::Latency, Goal::Disk].into_iter().cycle();
-                // A short run takes one goal for each workload.
-                for goal in every(4, goals.skip(2 * number + usize::from(filter)).take(4)) {
-                    let recommended = skew.recommend(goal, &workload).unwrap();
-                    assert_eq!(Some(recommended), best(goal, &costs), "{name} {n} {filter} {goal:?}");
-                }
-            }
+    let skewed = || uniform(200_000, 30).into_iter().map(|value| value & 0x0000_0fff_ffff_ffff).collect();
+    let uniform = || uniform(200_000, 31);
+    let data = [("uniform", uniform as fn() -> Vec<u64>), ("real", real), ("like", real_like), ("skewed", skewed)];
+    let ways = [(false, true), (true, false), (false, false), (true, true)];
+    let cases = data.into_iter().flat_map(|data| ways.map(|way| (data, way)));
+    // A short run takes an eighth of the data, sizes and filters.
+    for ((name, values), (has_grown, filter)) in every(8, cases) {
+        let skew = Skew::new(values());
+        let workload = workload(if has_grown { 20_000_000 } else { skew.fingerprints() }, filter);
+        let costs = Design::LISTED.map(|design| (design, skew.predict(design, &workload).unwrap()));
+        for goal in [Goal::Balanced, Goal::Space, Goal::Latency, Goal::Disk] {
+            let recommended = skew.recommend(goal, &workload).unwrap();
+            assert_eq!(Some(recommended), best(goal, &costs), "{name} {workload:?} {goal:?}");
         }
     }
 }

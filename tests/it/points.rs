@@ -8,7 +8,7 @@ use std::env;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 /// One of so many points is in a short run. A prime, so that it meets all of a sweep's own cycles.
-const SHARE: u64 = 11;
+pub(crate) const SHARE: u64 = 11;
 
 /// Whether all points are tried.
 pub(crate) fn is_long() -> bool {

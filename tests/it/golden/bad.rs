@@ -1,8 +1,8 @@
 //! Golden files that every reader refuses: segments, and stores with sound segments.
 
 use super::folder;
+use crate::decoder::{Decoded, decode};
 use crate::strict::{ID_INDEX, Log, Manifest, Parts, RECORDS, chunk};
-use crate::support::*;
 use fpstore::admin::verify;
 use fpstore::inspect::{self, BlockKind};
 use fpstore::{Options, Store};
@@ -238,9 +238,8 @@ fn bad_golden_stores_are_refused() {
 fn the_specifications_decoder_refuses_the_bad_ones() {
     let segments = segments(folder()).into_iter().map(|(name, ..)| format!("{name}.segment"));
     for name in segments.chain(stores(folder()).into_iter().map(|(name, ..)| name.to_owned())) {
-        let Some(output) = decode(&folder().join("bad").join(&name)) else { return };
-        let message = String::from_utf8_lossy(&output.stderr);
-        assert_eq!(output.status.code(), Some(1), "{name}: {message}");
-        assert!(!message.contains("Traceback"), "{name}: {message}");
+        let Some(Decoded { code, messages, .. }) = decode(&folder().join("bad").join(&name)) else { return };
+        assert_eq!(code, 1, "{name}: {messages}");
+        assert!(!messages.contains("Traceback"), "{name}: {messages}");
     }
 }

@@ -1,6 +1,7 @@
 //! An id index added later, and finding, removing and replacing by id with it and without.
 
 use super::model::Model;
+use crate::points::every;
 use crate::support::*;
 use fpstore::admin::{add_id_index, verify};
 use fpstore::bulk::{IdSorter, SortedIds};
@@ -46,13 +47,13 @@ fn records<F: Fingerprint>(store: &Store<F>) -> Vec<Record<F>> {
 }
 
 /// The index finds the same as a scan, wherever adding it is interrupted; the records never change.
-fn added<F: Fingerprint>(kind: IdKind, every: usize) {
+fn added<F: Fingerprint>(kind: IdKind, step: usize) {
     let (fixture, parameters, model) = filled::<F>(kind, false);
     let counting = Failing::new(Arc::new(fixture.env.deep_copy()), 0..0);
     let shared: Arc<dyn Env> = Arc::new(counting.clone());
     assert!(add_id_index(&fixture.path, &fixture.options.clone().with_env(shared)).unwrap());
     let all = counting.operations();
-    (0..=all).step_by(every).collect::<Vec<_>>().into_par_iter().for_each(|at| {
+    every(5, (0..=all).step_by(step)).collect::<Vec<_>>().into_par_iter().for_each(|at| {
         for (lasting, crash) in [(true, true), (true, false), (false, false)] {
             let memory = fixture.env.deep_copy();
             let fails = at..if lasting { u64::MAX } else { at + 1 };

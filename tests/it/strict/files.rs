@@ -1,6 +1,7 @@
 //! Manifests and logs taken apart, changed, and reassembled with correct checksums.
 
 use super::parts::{PARAMETERS, number, parameters_length};
+use crate::decoder::{Decoded, decode};
 use crate::support::*;
 use fpstore::ReadMode;
 use fpstore::env::Env;
@@ -266,13 +267,11 @@ pub(crate) fn store(manifest: Vec<u8>, segments: &[&[u8]], mode: ReadMode) -> Fi
     fixture
 }
 
-/// The result of the specification's decoder on a store: its exit code, output, and messages; none without Python.
-pub(super) fn decoded(fixture: &Fixture) -> Option<(i32, String, String)> {
+/// What the specification's decoder says of a store; none without Python.
+pub(super) fn decoded(fixture: &Fixture) -> Option<Decoded> {
     let directory = tempfile::tempdir().unwrap();
     for (path, bytes) in fixture.files() {
         std::fs::write(directory.path().join(path.file_name().unwrap()), bytes).unwrap();
     }
-    let output = decode(directory.path())?;
-    let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
-    Some((output.status.code().unwrap(), text(output.stdout), text(output.stderr)))
+    decode(directory.path())
 }

@@ -3,6 +3,7 @@
 
 use super::files::{Manifest, decoded};
 use super::parts::Parts;
+use crate::decoder::Decoded;
 use crate::support::*;
 use fpstore::admin::verify;
 use fpstore::{Design, IdKind, Parameters, Record, Store};
@@ -73,7 +74,7 @@ fn the_index_of_records() {
         let id = record.id.number().unwrap();
         assert_eq!(store.get_id(id).unwrap(), [record.fingerprint]);
     }
-    if let Some((code, _, message)) = decoded(&fixture) {
+    if let Some(Decoded { code, messages: message, .. }) = decoded(&fixture) {
         assert_eq!(code, 0, "{message}");
     }
 }
@@ -93,7 +94,7 @@ fn other_pairs() {
         let mut pairs = pairs.clone();
         change(&mut pairs);
         pairs.sort_unstable();
-        if let Some((code, _, message)) = decoded(&with_index(index_of(&pairs))) {
+        if let Some(Decoded { code, messages: message, .. }) = decoded(&with_index(index_of(&pairs))) {
             assert!(code == 1 && message.contains("an id index that is not that of the records"), "{label}: {message}");
         }
     }
@@ -122,7 +123,7 @@ fn segments_in_the_place_of_an_index() {
         assert_eq!(error.message(), "the segment is not the one that the manifest names", "{label}");
         let damages = verify(&fixture.path, &fixture.options).unwrap().damages;
         assert!(damages.iter().any(|damage| damage.message == error.message()), "{label}: {damages:?}");
-        if let Some((code, _, message)) = decoded(&fixture) {
+        if let Some(Decoded { code, messages: message, .. }) = decoded(&fixture) {
             assert_eq!(code, 1, "{label}: {message}");
         }
     }

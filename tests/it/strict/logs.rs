@@ -2,10 +2,10 @@
 
 use super::files::{Frame, Log, Manifest, decoded, store};
 use super::parts::Parts;
+use crate::decoder::Decoded;
 use crate::support::*;
 use fpstore::admin::verify;
 use fpstore::{ErrorKind, IdKind, Parameters, Record, Store, U256};
-use std::path::Path;
 
 const LOST: &str = "writes that were durable do not hold";
 const MISSING: &str = "writes are missing in front of number";
@@ -93,7 +93,7 @@ fn refused_as(label: &str, fixture: &Fixture, message: &str, kind: ErrorKind) {
         files.into_iter().filter(|(path, _)| path.file_name() != Some("LOCK".as_ref())).collect()
     };
     assert!(without_lock(fixture.files()) == without_lock(before), "{label}: opening has changed files");
-    if let Some((code, _, message)) = decoded(fixture) {
+    if let Some(Decoded { code, messages: message, .. }) = decoded(fixture) {
         let reported = message.lines().filter(|line| !line.contains("cut short by a crash")).count();
         assert!(code == 1 && reported == 1, "{label}: {message}");
         assert_eq!(message.contains("unsupported"), kind == ErrorKind::Unsupported, "{label}: {message}");
@@ -109,7 +109,7 @@ fn accepted(label: &str, fixture: &Fixture, fingerprints: &[u64], torn: u64) {
     let store = <Store>::open_read_only(&fixture.path, &fixture.options).expect(label);
     assert_eq!(of(&store), fingerprints, "{label}");
     assert_eq!(store.recovery().torn, report.torn, "{label}");
-    if let Some((code, output, message)) = decoded(fixture) {
+    if let Some(Decoded { code, records: output, messages: message }) = decoded(fixture) {
         assert_eq!(code, 0, "{label}: {message}");
         let listed: Vec<u64> =
             output.lines().map(|line| u64::from_str_radix(line.split('\t').next().unwrap(), 16).unwrap()).collect();
@@ -140,7 +140,7 @@ fn what_is_put_together_unchanged_is_sound() {
     store.insert(13, 13, fpstore::Durability::Buffered).unwrap();
     let mut ours = logs().remove(0);
     ours.tail = vec![0; (64 << 10) - ours.end()];
-    assert!(made.env.bytes(Path::new("store/00000001.wal")).unwrap() == ours.bytes());
+    assert!(made.env.bytes("store/00000001.wal".as_ref()).unwrap() == ours.bytes());
 }
 
 #[test]
@@ -480,7 +480,7 @@ fn ids_of_other_kinds() {
         let opened = Store::<U256>::open_read_only(&fixture.path, &fixture.options);
         let damages = verify(&fixture.path, &fixture.options).unwrap().damages;
         assert_eq!(damages.is_empty(), opened.is_ok(), "{id:?}: {damages:?}");
-        if let Some((code, output, message)) = decoded(&fixture) {
+        if let Some(Decoded { code, records: output, messages: message }) = decoded(&fixture) {
             assert_eq!(code == 0, opened.is_ok(), "{id:?}: {message}");
             assert_eq!(output.lines().count(), usize::from(opened.is_ok()), "{id:?}");
         }

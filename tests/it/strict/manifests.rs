@@ -4,6 +4,7 @@ use super::When;
 use super::files::{ID_INDEX, Manifest, NET, RECORDS, REMOVALS, Run, decoded, store};
 use super::parameters::{hashers, parameters};
 use super::parts::Parts;
+use crate::decoder::Decoded;
 use fpstore::admin::verify;
 use fpstore::{Error, ErrorKind, Parameters, ReadMode, Record, Store};
 
@@ -32,7 +33,7 @@ fn refused_by_both(label: &str, manifest: Vec<u8>) -> Error {
     let [first, second] = segments();
     let fixture = store(manifest.clone(), &[&first, &second], ReadMode::Mmap);
     let error = refusal(label, manifest);
-    if let Some((code, _, message)) = decoded(&fixture) {
+    if let Some(Decoded { code, messages: message, .. }) = decoded(&fixture) {
         assert!(code == 1 && message.lines().count() == 1, "{label}: {message}");
         assert_eq!(message.contains("unsupported"), error.kind() == ErrorKind::Unsupported, "{label}: {message}");
     }
@@ -56,7 +57,7 @@ fn accepted(label: &str, manifest: &Manifest) {
     let store = <Store>::open_read_only(&fixture.path, &fixture.options).expect(label);
     assert_eq!(store.records().count(), 2, "{label}");
     assert!(store.verify().unwrap().damages.is_empty(), "{label}");
-    if let Some((code, records, message)) = decoded(&fixture) {
+    if let Some(Decoded { code, records, messages: message }) = decoded(&fixture) {
         assert_eq!((code, records.lines().count()), (0, 2), "{label}: {message}");
     }
 }

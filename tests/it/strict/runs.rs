@@ -2,6 +2,7 @@
 
 use super::files::{Manifest, RECORDS, REMOVALS, Run, decoded, entry, store};
 use super::parts::Parts;
+use crate::decoder::Decoded;
 use crate::support::*;
 use fpstore::admin::verify;
 use fpstore::{AnyFingerprint, Design, Fingerprint, Id, IdKind, Parameters, Record, Store};
@@ -48,7 +49,7 @@ fn runs_of<F: Fingerprint>(parameters: &Parameters, runs: &[Parted<'_, F>]) -> F
 /// The store is sound and holds these records, also after merging its runs.
 fn holds<F: Fingerprint>(label: &str, fixture: &Fixture, records: &[Record<F>]) {
     assert!(verify(&fixture.path, &fixture.options).unwrap().damages.is_empty(), "{label}");
-    if let Some((code, output, message)) = decoded(fixture) {
+    if let Some(Decoded { code, records: output, messages: message }) = decoded(fixture) {
         assert_eq!(code, 0, "{label}: {message}");
         let line = |r: &Record<F>| format!("{}\t{}\n", AnyFingerprint::from(r.fingerprint), r.id);
         let listed: String = records.iter().map(line).collect();
@@ -144,7 +145,7 @@ fn segments_in_the_place_of_removals() {
         assert_eq!(error.message(), "the segment is not the one that the manifest names", "{label}");
         let damages = verify(&fixture.path, &fixture.options).unwrap().damages;
         assert!(damages.iter().any(|damage| damage.message == error.message()), "{label}: {damages:?}");
-        if let Some((code, _, message)) = decoded(&fixture) {
+        if let Some(Decoded { code, messages: message, .. }) = decoded(&fixture) {
             assert_eq!(code, 1, "{label}: {message}");
         }
     }

@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 
+use crate::points::every;
 use crate::support::{Place, Random, fails, fpdump, fpload, fpquery, hex_lines, json_object, stdout, store_files};
 
 /// Returns 85,364 fingerprints of real documents; see tests/data/README.md.
@@ -82,10 +83,11 @@ fn assert_same(row: &Value, stats: &Value) {
 #[test]
 fn the_row_of_the_store_is_what_stats_says() {
     let place = Place::new();
-    for (name, options) in [
+    let stores = [
         ("default", ["--plan", "tables-2", "--codec", "adaptive", "--block-size", "512"]),
         ("other", ["--plan", "choose-2-of-5", "--codec", "xor", "--block-size", "2048"]),
-    ] {
+    ];
+    for (name, options) in every(2, stores) {
         let store = real_store(&place, name, &options);
         for path in [&store, &store.join("00000002.segment")] {
             let (report, stats) = (what_if(path, &[]), stats(path));
@@ -105,13 +107,14 @@ fn a_store_made_like_another_row_has_exactly_its_sizes() {
     let store = real_store(&place, "store", &["--plan", "tables-2", "--block-size", "512"]);
     let report = what_if(&store, &[]);
     let named = what_if(&store, &["--plan", "nested-3x2", "--codec", "xor", "--block-size", "64KiB"]);
-    for (report, wanted) in [
+    let all = [
         (&report, ("tables-2", "xor", 256)),
         (&report, ("tables-2", "adaptive", 16384)),
         (&report, ("tables-3", "adaptive", 512)),
         (&report, ("choose-3-of-6", "adaptive", 512)),
         (&named, ("nested-3x2", "xor", 65536)),
-    ] {
+    ];
+    for (report, wanted) in every(3, all) {
         let (plan, codec, block_size) = (wanted.0, wanted.1, wanted.2.to_string());
         let options = ["--plan", plan, "--codec", codec, "--block-size", &block_size];
         let made = real_store(&place, &format!("{plan}-{codec}-{block_size}"), &options);

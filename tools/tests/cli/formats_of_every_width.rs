@@ -2,6 +2,7 @@
 
 use std::io::Write;
 
+use crate::points::every;
 use crate::support::{Place, fails, fpdump, fpload, fpquery, json_object, stdout};
 use crate::wide::{Bits, Id, Kind, Record, Sort};
 
@@ -107,10 +108,11 @@ fn all_give_the_same_store() {
         let place = Place::new();
         let records = sort.families(300, 7);
         let expected = sort.scan(&records);
-        for (ending, plain) in written(sort, &records) {
+        for (number, (ending, plain)) in written(sort, &records).into_iter().enumerate() {
             let compressed =
                 [("", plain.clone()), (".gz", gzip(&plain)), (".zst", zstd::encode_all(&*plain, 3).unwrap())];
-            for (compression, bytes) in compressed {
+            // A short run takes one of them for each format.
+            for (compression, bytes) in every(3, compressed.into_iter().cycle().skip(number).take(3)) {
                 let name = format!("a.{ending}{compression}");
                 let input = place.file(&name, bytes);
                 let store = place.path(&format!("{name}.store"));

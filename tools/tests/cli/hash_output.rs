@@ -103,11 +103,12 @@ fn a_file_appears_when_it_is_whole() {
 fn parquet_says_what_made_it() {
     let place = Place::new();
     let input = real_documents();
-    let write = |name: &str, arguments: &[&str]| {
+    let write_from = |input: &Path, name: &str, arguments: &[&str]| {
         let path = place.path(name);
-        fphash().args(arguments).arg("-o").arg(&path).arg(&input).assert().success();
+        fphash().args(arguments).arg("-o").arg(&path).arg(input).assert().success();
         path
     };
+    let write = |name: &str, arguments: &[&str]| write_from(&input, name, arguments);
     for (name, arguments) in [
         ("narrow", &["simhash", "--id-column", "path"][..]),
         ("wide", &["simhash", "--id-column", "n", "--width", "128"]),
@@ -126,7 +127,8 @@ fn parquet_says_what_made_it() {
     let other = write("other.parquet", &["simhash", "--id-column", "path", "--preset", "1e0ng"]);
     let mut load = fpload();
     fails(load.args([place.path("narrow-tsv"), other]), &["simhash/1e0ng/", "must not be mixed"]);
-    let narrow = write("n.parquet", &["simhash", "--preset", "bkdr", "--width", "31"]);
+    let few = place.file("few.ndjson", DOCUMENTS);
+    let narrow = write_from(&few, "n.parquet", &["simhash", "--preset", "bkdr", "--width", "31"]);
     fails(
         fpload().arg("--create").args([place.path("new"), narrow]),
         &["n.parquet: its metadata: the header says 31-bit"],

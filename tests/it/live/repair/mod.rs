@@ -5,7 +5,7 @@ mod doubtful;
 mod killed;
 mod world;
 
-use crate::points::every;
+use crate::points::points;
 use crate::support::*;
 use fpstore::repair::{Lost, RepairAction};
 use fpstore::{Design, Fingerprint, IdKind, Parameters, U256};
@@ -21,7 +21,7 @@ fn kinds() -> Vec<Parameters> {
 /// Damages every part of every file in turn.
 fn every_part<F: Fingerprint>(parameters: &Parameters, size: usize) {
     let world = World::<F>::new(parameters, Size(size));
-    let cases: Vec<Case> = every(5, world.cases()).collect();
+    let cases: Vec<Case> = points(world.cases()).collect();
     let lost: usize = cases
         .par_iter()
         .map(|case| {
@@ -91,7 +91,7 @@ fn several_parts_at_once() {
 fn several_parts<F: Fingerprint>(parameters: &Parameters, size: usize) {
     let world = World::<F>::new(parameters, Size(size));
     let cases = world.cases();
-    let kinds: usize = every(5, 0..250u64)
+    let kinds: usize = points(0..250u64)
         .collect::<Vec<_>>()
         .into_par_iter()
         .map(|seed| {
