@@ -124,7 +124,8 @@ fn parquet_says_what_made_it() {
         assert_eq!(stores[0], stores[1], "{name}");
         assert!(stores[0].1.as_str().unwrap().starts_with(&format!("{}/native/", arguments[0])), "{}", stores[0].1);
     }
-    let other = write("other.parquet", &["simhash", "--id-column", "path", "--preset", "1e0ng"]);
+    let one = place.file("one.ndjson", "{\"path\":\"a\",\"text\":\"one two three\"}\n");
+    let other = write_from(&one, "other.parquet", &["simhash", "--id-column", "path", "--preset", "1e0ng"]);
     let mut load = fpload();
     fails(load.args([place.path("narrow-tsv"), other]), &["simhash/1e0ng/", "must not be mixed"]);
     let few = place.file("few.ndjson", DOCUMENTS);
