@@ -63,7 +63,7 @@ impl fmt::Display for Displaced {
 
 impl std::error::Error for Displaced {}
 
-const LARGER_TMP_DIR: &str = "free some space there, or make temporary files on a larger device";
+pub(crate) const LARGER_TMP_DIR: &str = "free some space there, or make temporary files on a larger device";
 
 impl Error {
     /// An error without place and remedy.
@@ -136,11 +136,6 @@ impl Error {
             .with_remedy("free some space on the device, or put the store on a larger one");
         error.0.out_of_room = true;
         error
-    }
-
-    /// There will be too little space for temporary files in `directory`.
-    pub(crate) fn no_room(message: String, directory: &Path) -> Self {
-        Self::new(ErrorKind::Io, message).at_path(directory).with_remedy(LARGER_TMP_DIR)
     }
 
     pub(crate) fn is_out_of_room(&self) -> bool {

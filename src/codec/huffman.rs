@@ -102,8 +102,8 @@ fn first_words(counts: &[usize; MAX_LENGTH as usize + 1]) -> [u16; MAX_LENGTH as
     first
 }
 
-/// Optimal lengths of at most [`MAX_LENGTH`] bits.
-fn lengths_from_counts(counts: &[u64]) -> Vec<u8> {
+/// Optimal lengths of at most [`MAX_LENGTH`] bits, for at least two symbols: see [`Code::from_counts`].
+pub(crate) fn lengths_from_counts(counts: &[u64]) -> Vec<u8> {
     let mut lengths = vec![0u8; counts.len().max(2)];
     let mut present: Vec<(u64, usize)> =
         counts.iter().enumerate().filter(|(_, count)| **count > 0).map(|(s, &c)| (c, s)).collect();

@@ -82,18 +82,15 @@ impl Sample {
     /// has families.
     fn profile(&self, profile: Profile, gaps: &[(u64, bool)]) -> Option<(FlipsCode, u64)> {
         let mut training = Training::new(profile, &self.runs);
-        let mut before: Option<FlipsCode> = None;
-        for round in 1.. {
-            let size = self.round(&mut training, gaps);
-            let code = training.code()?;
+        for _ in 1..ROUNDS {
+            self.round(&mut training, gaps);
             // A code that makes itself again is that of all later rounds.
-            if round == ROUNDS || before.is_some_and(|before| before.is_same(&code)) {
-                return Some((code, size));
+            if !training.again()? {
+                break;
             }
-            training = Training::again(&code, profile);
-            before = Some(code);
         }
-        None
+        let size = self.round(&mut training, gaps);
+        training.code().map(|code| (code, size))
     }
 
     /// Counts the runs that are smaller as flips; returns the size of all runs.

@@ -63,10 +63,6 @@ impl RunEntry {
     pub(crate) fn removed(&self) -> u64 {
         self.tombstones.map_or(0, |segment| segment.records)
     }
-
-    fn may_add(&self, net: i64) -> bool {
-        net.unsigned_abs() <= if net < 0 { self.removed() } else { self.records() }
-    }
 }
 
 /// All bytes written for a store since its creation.
@@ -211,7 +207,8 @@ impl ManifestData {
             if !indexed {
                 return Err(Error::damaged("an id index is missing, or too many"));
             }
-            if run.net.is_some_and(|net| !run.may_add(net)) {
+            let most = |net| if net < 0 { run.removed() } else { run.records() };
+            if run.net.is_some_and(|net| net.unsigned_abs() > most(net)) {
                 return Err(Error::damaged("a run that adds more records than it has, or removes more"));
             }
         }

@@ -1,6 +1,6 @@
 //! Records for a load: unsorted and sorted.
 
-use crate::error::{Error, Result};
+use crate::error::{Error, ErrorKind, LARGER_TMP_DIR, Result};
 use crate::extsort::{Item, NumberedRecord, Sample, Sorted, SortedTexts, Sorter, TextSorter, Workspace};
 use crate::fingerprint::{Fingerprint, IdKind, IdRef, Record, check_text};
 use crate::options::Options;
@@ -99,7 +99,8 @@ impl<F: Fingerprint> RecordSorter<F> {
         match self.workspace.env.free_bytes(&self.workspace.directory) {
             Some(free) if u128::from(free) < bytes => {
                 let message = format!("{records} records take {bytes} bytes in temporary files, {free} are free");
-                Err(Error::no_room(message, &self.workspace.directory))
+                let error = Error::new(ErrorKind::Io, message).at_path(&self.workspace.directory);
+                Err(error.with_remedy(LARGER_TMP_DIR))
             }
             _ => Ok(()),
         }

@@ -95,11 +95,6 @@ impl FlipsCode {
         Ok(Self { coded, group, lookup, steps, quick, holes, encoder: OnceLock::new() })
     }
 
-    /// Whether the other code has the same code words for the same symbols.
-    pub(crate) fn is_same(&self, other: &Self) -> bool {
-        (self.group, &self.coded) == (other.group, &other.coded)
-    }
-
     pub(crate) fn resident_bytes(&self) -> u64 {
         let steps = self.steps.capacity() * size_of::<Step>();
         (size_of_val(&*self.lookup) + steps + self.coded.capacity() * size_of::<(u16, u8)>()) as u64

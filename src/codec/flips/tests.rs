@@ -37,7 +37,7 @@ fn trained(profile: Profile, keys: &[u64]) -> FlipsCode {
     for _ in 0..2 {
         training.judge(u64::MAX, keys, &mut symbols);
         training.count(&symbols);
-        training = Training::again(&training.code().unwrap(), profile);
+        training.again().unwrap();
     }
     training.judge(u64::MAX, keys, &mut symbols);
     training.count(&symbols);

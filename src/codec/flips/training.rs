@@ -4,7 +4,7 @@ use super::choose::Choice;
 use super::code::{FlipsCode, MOST};
 use super::symbols::{GROUP_BITS, LENGTHS, LOW, SYMBOLS};
 use crate::codec::flips::symbols::Profile;
-use crate::codec::huffman::Code;
+use crate::codec::huffman::lengths_from_counts;
 
 /// Symbols with a smaller share of all get no code: even the longest code word would take more code space than they
 /// deserve, and the code section stores every length.
@@ -25,11 +25,7 @@ impl Training {
     /// A first guess, with the biased bits of these runs: the key before each run, and the run.
     pub(in crate::codec) fn new(profile: Profile, runs: &[(u64, Vec<u64>)]) -> Self {
         let (backs, flips) = profile.reach();
-        Self::by(Choice::guess(biased(runs), backs, flips))
-    }
-
-    fn by(choice: Choice) -> Self {
-        Self { choice, counts: vec![0; SYMBOLS], keys: 0 }
+        Self { choice: Choice::guess(biased(runs), backs, flips), counts: vec![0; SYMBOLS], keys: 0 }
     }
 
     /// The size of a run in bits, `None` if it cannot be written; puts its symbols into `symbols`.
@@ -52,33 +48,39 @@ impl Training {
     }
 
     /// The code for the counted symbols; `None` if there are none.
-    pub(in crate::codec) fn code(self) -> Option<FlipsCode> {
+    pub(in crate::codec) fn code(&self) -> Option<FlipsCode> {
+        FlipsCode::new(self.coded()?, self.choice.group).ok()
+    }
+
+    /// Goes on with the code for the counted symbols, and counts anew. Returns whether it is another one than before;
+    /// `None` if there are no counted symbols.
+    pub(in crate::codec) fn again(&mut self) -> Option<bool> {
+        let mut lengths = vec![0; SYMBOLS];
+        for (symbol, length) in self.coded()? {
+            lengths.get_mut(usize::from(symbol)).into_iter().for_each(|own| *own = length);
+        }
+        let is_new = lengths != self.choice.lengths;
+        self.choice.lengths = lengths;
+        (self.counts, self.keys) = (vec![0; SYMBOLS], 0);
+        Some(is_new)
+    }
+
+    /// The symbols of the code, ascending, and the lengths of their code words.
+    fn coded(&self) -> Option<Vec<(u16, u8)>> {
         if self.keys == 0 {
             return None;
         }
         let least = (self.keys / RARE).max(FEWEST);
-        let mut counts: Vec<(u64, usize)> = self
-            .counts
-            .iter()
-            .copied()
-            .zip(0..)
-            .filter(|&(count, symbol)| count >= least || symbol < LENGTHS)
-            .collect();
+        let counts = self.counts.iter().copied().zip(0..);
+        let mut counts: Vec<(u64, usize)> =
+            counts.filter(|&(count, symbol)| count >= least || symbol < LENGTHS).collect();
         // Every gap keeps a code, seen or not.
         counts.sort_unstable_by_key(|&(count, symbol)| (symbol >= LENGTHS, std::cmp::Reverse(count), symbol));
         counts.truncate(MOST);
         counts.sort_unstable_by_key(|&(_, symbol)| symbol);
         let numbers: Vec<u64> = counts.iter().map(|&(count, _)| count.max(1)).collect();
-        let lengths = Code::from_counts(&numbers).ok()?;
-        let coded = counts.iter().zip(lengths.lengths());
-        let coded = coded.map(|(&(_, symbol), &length)| (u16::try_from(symbol).unwrap_or(0), length)).collect();
-        FlipsCode::new(coded, self.choice.group).ok()
-    }
-
-    pub(in crate::codec) fn again(code: &FlipsCode, profile: Profile) -> Self {
-        let mut choice = code.encoder().choice.clone();
-        (choice.backs, choice.flips) = profile.reach();
-        Self::by(choice)
+        let coded = counts.iter().zip(lengths_from_counts(&numbers));
+        Some(coded.map(|(&(_, symbol), length)| (u16::try_from(symbol).unwrap_or(0), length)).collect())
     }
 }
 
