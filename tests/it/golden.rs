@@ -331,15 +331,25 @@ fn stores_of_other_versions_are_refused_with_the_reason() {
 fn the_specifications_decoder_reads_the_good_ones_to_the_same_records() {
     for golden in all() {
         let path = folder().join("good").join(golden.name);
-        let Some(output) = decoder::run(&path) else { return };
-        assert!(output.status.success(), "{}: {}", golden.name, String::from_utf8_lossy(&output.stderr));
+        let Some(decoded) = decode(&path) else { return };
+        assert_eq!(decoded.code, 0, "{}: {}", golden.name, decoded.messages);
         let expected = match golden.steps {
             Steps::Bits64(_) => listed::<u64>(&path),
             Steps::Bits128(_) => listed::<u128>(&path),
             Steps::Bits256(_) => listed::<U256>(&path),
         };
-        assert!(String::from_utf8(output.stdout).unwrap() == expected, "{}", golden.name);
+        assert!(decoded.records == expected, "{}", golden.name);
     }
+}
+
+#[test]
+fn the_specifications_decoder_is_a_program() {
+    let store = folder().join("good").join(all()[0].name);
+    let Some(output) = decoder::run(&store) else { return };
+    let decoded = decode(&store).unwrap();
+    assert!(output.status.success() && String::from_utf8(output.stdout).unwrap() == decoded.records);
+    let output = decoder::run(&folder().join("no-such-store")).unwrap();
+    assert!(output.status.code() == Some(2) && !output.stderr.is_empty());
 }
 
 /// The records of a store in the decoder's output format.

@@ -93,32 +93,32 @@ fn batches_in_any_memory() {
     let values = families(300, 20, 4);
     let mut random = Random(9);
     let queries: Vec<u64> = (0..3000).map(|_| values[random.below(values.len() as u64) as usize] ^ 2).collect();
-    for mode in MODES {
-        for kind in [IdKind::Number, IdKind::Text, IdKind::None] {
-            let mut records = numbered(&values);
-            if kind == IdKind::Text {
-                records.iter_mut().for_each(|record| record.id = id(kind, record.id.number().unwrap()));
-            }
-            let store = Fixture::new(mode).load(&Parameters::new(3).with_ids(kind), &records, 3);
-            let one_by_one = queries.iter().map(|&query| store.query(query, 3)).collect::<Result<Vec<_>, _>>().unwrap();
-            let (mut fitted, mut refused) = (0, 0);
-            for memory in [0, 1 << 10, 1 << 16, 1 << 20, 1 << 22, 1 << 30] {
-                let mut answers = Vec::new();
-                let make = |first, some: Vec<Option<Vec<Match>>>| (first, some);
-                let fits = store.searcher().visit_batch(&queries, 3, memory, make, |(first, some)| {
-                    assert_eq!(first, answers.len());
-                    answers.extend(some.into_iter().map(Option::unwrap));
-                    Ok::<_, fpstore::Error>(())
-                });
-                if fits.unwrap() {
-                    assert!(answers == one_by_one, "{kind:?} {memory}");
-                    fitted += 1;
-                } else {
-                    assert!(answers.is_empty());
-                    refused += 1;
-                }
-            }
-            assert!(fitted > 0 && refused > 1, "{fitted} {refused}");
+    let cases = MODES.into_iter().flat_map(|mode| IdKind::ALL.map(|kind| (mode, kind)));
+    // A short run takes one kind of ids.
+    for (mode, kind) in every(3, cases) {
+        let mut records = numbered(&values);
+        if kind == IdKind::Text {
+            records.iter_mut().for_each(|record| record.id = id(kind, record.id.number().unwrap()));
         }
+        let store = Fixture::new(mode).load(&Parameters::new(3).with_ids(kind), &records, 3);
+        let one_by_one = queries.iter().map(|&query| store.query(query, 3)).collect::<Result<Vec<_>, _>>().unwrap();
+        let (mut fitted, mut refused) = (0, 0);
+        for memory in [0, 1 << 10, 1 << 16, 1 << 20, 1 << 22, 1 << 30] {
+            let mut answers = Vec::new();
+            let make = |first, some: Vec<Option<Vec<Match>>>| (first, some);
+            let fits = store.searcher().visit_batch(&queries, 3, memory, make, |(first, some)| {
+                assert_eq!(first, answers.len());
+                answers.extend(some.into_iter().map(Option::unwrap));
+                Ok::<_, fpstore::Error>(())
+            });
+            if fits.unwrap() {
+                assert!(answers == one_by_one, "{kind:?} {memory}");
+                fitted += 1;
+            } else {
+                assert!(answers.is_empty());
+                refused += 1;
+            }
+        }
+        assert!(fitted > 0 && refused > 1, "{fitted} {refused}");
     }
 }

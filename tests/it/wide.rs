@@ -1,11 +1,11 @@
 //! Fingerprints of 128 and 256 bits, and ids of every kind, against brute force.
 
-use crate::support::Random;
+use crate::support::{self, Random, expected};
 use fpstore::admin::verify;
 use fpstore::env::{Env, Memory};
 use fpstore::{
-    Codec, Design, ErrorKind, Fingerprint, Id, Maintenance, Match, Options, Parameters, ReadMode, Record, Records,
-    Store, U256, inspect,
+    Codec, Design, ErrorKind, Fingerprint, Id, Maintenance, Options, Parameters, ReadMode, Record, Records, Store,
+    U256, inspect,
 };
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -61,18 +61,6 @@ impl Fixture {
     }
 }
 
-fn expected<F: Fingerprint>(records: &[Record<F>], query: F, k: u32) -> Vec<Match<F>> {
-    let found = records.iter().map(|record| Match {
-        distance: record.fingerprint.distance(query),
-        fingerprint: record.fingerprint,
-        id: record.id.clone(),
-    });
-    let mut matches: Vec<Match<F>> = found.filter(|found| found.distance <= k).collect();
-    matches.sort_unstable();
-    matches.dedup();
-    matches
-}
-
 /// Every kind of query equals brute force, with queries near stored values and others.
 fn agrees<F: Fingerprint>(design: Design, k: u32, ks: &[u32], records: &[Record<F>], segments: usize, mode: ReadMode) {
     let fixture = Fixture::new(mode);
@@ -99,8 +87,8 @@ fn agrees<F: Fingerprint>(design: Design, k: u32, ks: &[u32], records: &[Record<
             assert_eq!(searcher.contains_near(query, k).unwrap().is_some(), !expected.is_empty());
         }
         if number % 20 == 0 {
-            assert_eq!(searcher.scan(query, k).unwrap(), self::expected(records, query, k));
-            let mut nearest = self::expected(records, query, F::WIDTH);
+            assert_eq!(searcher.scan(query, k).unwrap(), support::expected(records, query, k));
+            let mut nearest = support::expected(records, query, F::WIDTH);
             nearest.truncate(7);
             assert_eq!(searcher.nearest(query, 7).unwrap(), nearest);
             assert_eq!(searcher.scan_nearest(query, 7, F::WIDTH).unwrap(), nearest);

@@ -6,6 +6,9 @@ mod bkdr;
 mod datasketch;
 mod lucene;
 mod packages;
+#[path = "../../../tests/it/points.rs"]
+#[allow(dead_code, clippy::print_stdout, reason = "shared with the tests of the library")]
+mod points;
 mod string_hash;
 
 use std::collections::HashMap;

@@ -3,6 +3,7 @@
 use fpsketch::{Features, Simhash, SimhashPreset, Table, Weights};
 use serde::Deserialize;
 
+use super::points::points;
 use super::{lines, texts, tokens};
 
 #[test]
@@ -96,7 +97,7 @@ fn real_documents() {
     let expected: Vec<Expected> = lines("../../tests/data/rust-book.ndjson");
     assert_eq!((documents.len(), expected.len()), (3000, 3000));
     let simhash = Simhash::new(SimhashPreset::E0ng);
-    for (document, expected) in documents.iter().zip(&expected) {
+    for (document, expected) in points(documents.iter().zip(&expected)) {
         assert_eq!(document.path, expected.path);
         assert_eq!(format!("{:016x}", simhash.fingerprint(document.text.as_str().into())), expected.fingerprint);
     }

@@ -23,8 +23,9 @@ Usage: cargo xtask COMMAND
   demo   build the programs, load the sample in tests/data, query all its records,
          show the near-duplicate documents, the store's statistics and the times
   test [--long] [--again]
-         run every test: unit, integration and documentation tests, benches in test mode, examples;
-         with --long all points of the sweeps, power failures of recorded processes, and other platforms;
+         run every test: unit, integration and documentation tests, examples;
+         with --long all points of the sweeps, benches in test mode, power failures of recorded processes,
+         and other platforms;
          with --again also the steps that passed before and for which nothing has changed since
   generate
          write man pages and shell completions of all programs to target/share

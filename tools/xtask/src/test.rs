@@ -1,8 +1,9 @@
 //! `cargo xtask test`: builds everything once, runs all tests, and ends with a summary and the times.
 //!
 //! A failed step does not stop later steps, so one run shows all failures. The short run takes a part of the points of
-//! the long sweeps (`tests/it/points.rs`); `--long` takes all, adds 10,000 power failures of recorded processes, and
-//! looks at other platforms. A step that passed before is not run again while nothing has changed (`passed.rs`).
+//! the long sweeps (`tests/it/points.rs`); `--long` takes all, adds the benches in test mode and 10,000 power failures of
+//! recorded processes, and looks at other platforms. A step that passed before is not run again while nothing has
+//! changed (`passed.rs`).
 
 mod binaries;
 mod jobs;
@@ -40,7 +41,7 @@ pub(crate) fn run(long: bool, again: bool) -> Result<()> {
     say(notice)?;
 
     let mut timings = Timings::start();
-    let binaries = timings.step("build of tests, programs and benches", || binaries::build(&workspace))?;
+    let binaries = timings.step("build of tests and programs", || binaries::build(&workspace, long))?;
     let mut jobs = tests(&workspace, &binaries, long);
     jobs.extend(timings.step("build of the examples", || examples(&workspace))?);
 

@@ -77,10 +77,13 @@ fn built(messages: &str) -> Vec<TestBinary> {
     messages.lines().filter_map(artifact).collect()
 }
 
-/// Builds the tests and benches of all packages, and the programs that they run.
-pub(super) fn build(workspace: &Workspace) -> Result<Vec<TestBinary>> {
-    let what = ["--profile", SUITE, "--workspace", "--lib", "--bins", "--tests", "--benches"];
-    Ok(built(&workspace.messages(&[&["test", "--no-run"], &what[..]].concat())?))
+/// Builds the tests of all packages and the programs that they run; the benches too with `long`.
+pub(super) fn build(workspace: &Workspace, long: bool) -> Result<Vec<TestBinary>> {
+    let mut arguments = vec!["test", "--no-run", "--profile", SUITE, "--workspace", "--lib", "--bins", "--tests"];
+    if long {
+        arguments.push("--benches");
+    }
+    Ok(built(&workspace.messages(&arguments)?))
 }
 
 #[cfg(test)]
