@@ -176,8 +176,7 @@ pub fn log_frames(bytes: &[u8]) -> Result<Vec<u64>> {
 pub fn id_page(payload: &[u8], last: bool) -> Result<(Vec<bool>, Vec<u64>)> {
     let page = IdPage::parse(&mut Fields::new(payload, 0))?;
     page.check(last)?;
-    let mut ids = Vec::new();
-    page.append_ids(0..page.records(), &mut ids)?;
+    let ids = page.ids(0..page.records())?;
     Ok(((0..page.records()).map(|record| page.begins(record)).collect(), ids))
 }
 
@@ -185,13 +184,7 @@ pub fn id_page(payload: &[u8], last: bool) -> Result<(Vec<bool>, Vec<u64>)> {
 pub fn single_ids(payload: &[u8]) -> Result<Vec<Vec<u64>>> {
     let page = IdPage::parse(&mut Fields::new(payload, 0))?;
     let again = IdPage::parsed(payload).ok_or_else(|| Error::damaged("not parsed again"))?;
-    (0..page.begun().min(100))
-        .filter_map(|nth| again.range_of(nth))
-        .map(|records| {
-            let mut ids = Vec::new();
-            again.append_ids(records, &mut ids).map(|()| ids)
-        })
-        .collect()
+    (0..page.begun().min(100)).filter_map(|nth| again.range_of(nth)).map(|records| again.ids(records)).collect()
 }
 
 /// Reads the id index of numbers: ranks.

@@ -122,10 +122,17 @@ impl Known {
         by_width!(self.width(), F => self.stored.ids_of::<F>(from_words(fingerprint)))
     }
 
-    fn has(&mut self, fingerprint: Words, id: &Id) -> Result<bool> {
+    /// Whether the writes so far leave a record; `None` if they do not mention it.
+    fn written(&self, fingerprint: Words, id: &Id) -> Option<bool> {
         match self.newest.get(&fingerprint).and_then(|newest| newest.get(id)) {
-            Some(is_tombstone) => Ok(!is_tombstone),
-            None if self.emptied.contains(&fingerprint) => Ok(false),
+            Some(is_tombstone) => Some(!is_tombstone),
+            None => self.emptied.contains(&fingerprint).then_some(false),
+        }
+    }
+
+    fn has(&mut self, fingerprint: Words, id: &Id) -> Result<bool> {
+        match self.written(fingerprint, id) {
+            Some(has) => Ok(has),
             None => by_width!(self.width(), F => self.stored.has::<F>(from_words(fingerprint), id)),
         }
     }
@@ -142,15 +149,10 @@ impl Known {
     fn fingerprints_of(&mut self, id: &Id) -> Result<BTreeSet<Words>> {
         let is_complete = |by_id: &BTreeMap<Id, OfId>| by_id.get(id).is_some_and(|by_id| by_id.is_complete);
         if !self.by_id.as_ref().is_some_and(is_complete) {
-            let stored: Vec<Words> = by_width!(self.width(), F => {
+            let mut left: Vec<Words> = by_width!(self.width(), F => {
                 self.stored.fingerprints_of::<F>(id)?.into_iter().map(to_words).collect()
             });
-            let mut left = Vec::new();
-            for fingerprint in stored {
-                if self.has(fingerprint, id)? {
-                    left.push(fingerprint);
-                }
-            }
+            left.retain(|&fingerprint| self.written(fingerprint, id) != Some(false));
             let by_id = self.by_id.get_or_insert_default().entry(id.clone()).or_default();
             by_id.fingerprints.extend(left);
             by_id.is_complete = true;

@@ -244,16 +244,21 @@ impl<'a> IdPage<'a> {
 
     /// The first record after `record` that begins a fingerprint; the number of records if there is none.
     fn end_of(&self, record: usize) -> usize {
-        (record + 1..self.records).find(|&next| self.begins(next)).unwrap_or(self.records)
+        if self.bitmap.is_empty() {
+            return (record + 1).min(self.records);
+        }
+        let mut words = (record + 1..self.records).step_by(32).map(|at| (at, load_bits(self.bitmap, at, 32)));
+        let begin = words.find(|&(_, word)| word != 0).map(|(at, word)| at + word.trailing_zeros() as usize);
+        begin.unwrap_or(self.records).min(self.records)
     }
 
-    /// Appends the ids of consecutive records.
-    pub(crate) fn append_ids(&self, records: Range<usize>, ids: &mut Vec<u64>) -> Result<()> {
-        let flow = self.visit_ids(records, |id| {
+    pub(crate) fn ids(&self, records: Range<usize>) -> Result<Vec<u64>> {
+        let mut ids = Vec::new();
+        _ = self.visit_ids(records, |id| {
             ids.push(id);
             ControlFlow::Continue(())
-        });
-        flow.map(|_| ())
+        })?;
+        Ok(ids)
     }
 
     /// The id of one record.
@@ -348,13 +353,11 @@ mod tests {
             assert_eq!(page.records(), now.len());
             let mut begun = 0;
             let again = IdPage::parsed(payload).unwrap();
-            let mut all = Vec::new();
-            again.append_ids(0..again.records(), &mut all).unwrap();
+            let all = again.ids(0..again.records()).unwrap();
             for (record, entry) in now.iter().enumerate() {
                 assert_eq!(all[record], entry.id);
-                let (from, mut some) = (record.saturating_sub(record % 4), Vec::new());
-                page.append_ids(from..record + 1, &mut some).unwrap();
-                assert_eq!(some, all[from..=record]);
+                let from = record.saturating_sub(record % 4);
+                assert_eq!(page.ids(from..record + 1).unwrap(), all[from..=record]);
                 assert_eq!((page.begins(record), again.begins(record)), (entry.begins, entry.begins));
                 let next = now[record + 1..].iter().position(|entry| entry.begins);
                 assert_eq!(page.end_of(record), next.map_or(now.len(), |next| record + 1 + next));
@@ -374,7 +377,7 @@ mod tests {
         let pages = [IdPage::parse(&mut Fields::new(bytes, 0)).ok(), IdPage::parsed(bytes)];
         for page in pages.into_iter().flatten() {
             let records = page.records();
-            _ = (page.check(true), page.append_ids(0..records, &mut Vec::new()), page.begun(), page.continued());
+            _ = (page.check(true), page.ids(0..records), page.begun(), page.continued());
             for record in (0..=records).step_by(1 + records / 100) {
                 _ = (page.id(record), page.begins(record), page.range_of(record));
             }

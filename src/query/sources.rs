@@ -70,17 +70,21 @@ impl ViewSearcher {
     }
 
     pub(crate) fn sources_of<F: Fingerprint>(&mut self, fingerprint: F) -> Result<Sources> {
-        let mut hits = Vec::new();
-        for (number, (memtable, _)) in self.state.memtables().enumerate() {
-            hits.extend(memtable.find(fingerprint).map(|entry| (fingerprint, HitPlace::Memtable(number, entry))));
+        let mut sources = Vec::new();
+        for (memtable, visible) in self.state.memtables().rev() {
+            let entry = memtable.find(fingerprint);
+            sources.extend(entry.map(|entry| Source::Memtable(Arc::clone(memtable), visible, entry)));
         }
-        hits.reverse();
-        for (number, segment) in self.state.view.segments.iter().enumerate().rev() {
-            if let Some(rank) = segment.rank_of(fingerprint, &mut self.prober.scratch)? {
-                hits.push((fingerprint, HitPlace::Segment(number, Some(rank))));
+        for run in self.state.view.runs.iter().rev() {
+            for (segment, is_tombstone) in [(&run.records, false), (&run.tombstones, true)] {
+                if let Some(segment) = segment
+                    && let Some(rank) = segment.rank_of(fingerprint, &mut self.prober.scratch)?
+                {
+                    sources.push(Source::Segment { segment: Arc::clone(segment), rank, is_tombstone });
+                }
             }
         }
-        self.sources_at(fingerprint, &hits)
+        Ok(Sources { sources })
     }
 
     /// Whether a record is there, of a fingerprint with these sources. Not for counts.

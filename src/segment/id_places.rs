@@ -1,13 +1,13 @@
-//! Where the units of ids lie and which fingerprints begin in them: 4 bytes a unit, and 16 bytes each 64 units.
+//! Where the units of ids lie and which fingerprints begin in them: 4 bytes a unit, and 16 bytes each 16 units.
 
 use crate::format::text_index::UnitEntry;
 
-const STEP: usize = 64;
+const STEP: usize = 16;
 
 #[derive(Debug)]
 pub(super) struct UnitIndex {
     units: Vec<UnitEntry>,
-    /// The place of every 64th unit.
+    /// The place of every 16th unit.
     marks: Vec<UnitPlace>,
     /// Number of fingerprints that begin in all units.
     pub(super) fingerprints: u64,
@@ -21,8 +21,8 @@ pub(super) struct UnitPlace {
 
 impl UnitPlace {
     fn after(self, unit: UnitEntry) -> Self {
-        let offset = self.offset.saturating_add(unit.length.into());
-        Self { offset, rank: self.rank.saturating_add(unit.begun.into()) }
+        let Self { offset, rank } = self;
+        Self { offset: offset.saturating_add(unit.length.into()), rank: rank.saturating_add(unit.begun.into()) }
     }
 }
 

@@ -42,6 +42,7 @@ impl IdPages {
         self.pages.resident_bytes() + self.parsed.resident_bytes()
     }
 
+    #[inline]
     pub(super) fn read<'b>(
         &self,
         file: &'b SegmentFile,

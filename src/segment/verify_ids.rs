@@ -40,9 +40,7 @@ impl IdVerifier {
         ids.with_checked_unit(number, &mut self.scratch, |unit| match unit {
             Unit::Page(page) => {
                 page.check(number + 1 == ids.unit_count())?;
-                let mut all = Vec::with_capacity(page.records());
-                page.append_ids(0..page.records(), &mut all)?;
-                for (record, id) in all.into_iter().enumerate() {
+                for (record, id) in page.ids(0..page.records())?.into_iter().enumerate() {
                     // The fingerprint that a damaged page would have continued is unknown.
                     let begins = page.begins(record) || record == 0 && self.after_damage;
                     let previous = self.number.replace(id);

@@ -5,7 +5,7 @@ mod doubtful;
 mod killed;
 mod world;
 
-use crate::points::points;
+use crate::points::{is_long, points};
 use crate::support::*;
 use fpstore::repair::{Lost, RepairAction};
 use fpstore::{Design, Fingerprint, IdKind, Parameters, U256};
@@ -82,16 +82,23 @@ fn every_part_of_stores_of_wide_fingerprints() {
 
 #[test]
 fn several_parts_at_once() {
+    let mut in_part = Vec::new();
     for parameters in kinds() {
-        several_parts::<u64>(&parameters, 1500);
-        several_parts::<u128>(&parameters, 900);
+        let counts = [several_parts::<u64>(&parameters, 1500), several_parts::<u128>(&parameters, 900)];
+        if parameters.ids() != IdKind::None {
+            in_part.extend(counts);
+        }
     }
+    // Few of the points of a short run lose something in part: it counts those of all stores together.
+    let (least, total) = (in_part.iter().min().unwrap(), in_part.iter().sum::<usize>());
+    assert!(total >= in_part.len() && (*least > 0 || !is_long()), "lost in part: {in_part:?}");
 }
 
-fn several_parts<F: Fingerprint>(parameters: &Parameters, size: usize) {
+/// Returns how many losses left a part of something.
+fn several_parts<F: Fingerprint>(parameters: &Parameters, size: usize) -> usize {
     let world = World::<F>::new(parameters, Size(size));
     let cases = world.cases();
-    let kinds: usize = points(0..250u64)
+    points(0..250u64)
         .collect::<Vec<_>>()
         .into_par_iter()
         .map(|seed| {
@@ -116,8 +123,7 @@ fn several_parts<F: Fingerprint>(parameters: &Parameters, size: usize) {
                 .filter(|loss| matches!(loss.what, Lost::Fingerprints { .. } | Lost::Ids { .. }))
                 .count()
         })
-        .sum();
-    assert!(kinds > 0 || parameters.ids() == IdKind::None, "nothing was ever lost in part");
+        .sum()
 }
 
 #[test]
