@@ -28,8 +28,7 @@
 //!
 //! Answers are complete and exact for every distance; [`Parameters::max_distance`] says for which ones they are fast.
 //! Damaged files give errors that name file and offset, never wrong answers. How files are read, and the one hazard of
-//! memory maps, is described in [`mod@env`]. The layout of the house is in ARCHITECTURE.md, the file formats in
-//! format-spec/.
+//! memory maps, is described in [`mod@env`]. ARCHITECTURE.md describes the modules, format-spec/ the files.
 
 // `inspect` is the only user of some of the internals.
 #![cfg_attr(not(feature = "unstable"), allow(dead_code, unreachable_pub, unused_imports))]
