@@ -97,6 +97,6 @@ pub mod pairs {
 pub mod clusters {
     pub use crate::cluster::{
         ClusterChange, ClusterChanges, ClusterReport, ClusterUpdate, Clustered, ClusteredIter, Clustering, Clusters,
-        Keeper, Label, LabelRef, LargeCluster, LeftOut, Previous, Ranking, SizeClass,
+        Keeper, Label, LabelRef, LargeCluster, LeftOut, Linkage, Previous, Ranking, Removed, SizeClass,
     };
 }

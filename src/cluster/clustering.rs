@@ -81,7 +81,9 @@ pub struct Clustering<F: Fingerprint = u64> {
     pub(crate) labels: Labels<F>,
     pub(crate) sizes: Option<Vec<u64>>,
     /// The fingerprint of each component's keeper, if they were kept.
-    keepers: Option<Vec<F>>,
+    pub(crate) keepers: Option<Vec<F>>,
+    /// The smallest label of each component, if keepers were kept and are not the smallest.
+    pub(crate) smallest: Option<Labels<F>>,
     keeper: Keeper,
     pub(crate) progress: Progress,
     pub(crate) executor: Arc<Executor>,
@@ -90,13 +92,13 @@ pub struct Clustering<F: Fingerprint = u64> {
 impl<F: Fingerprint> Clustering<F> {
     pub(crate) fn new(clusters: &Clusters<F>, united: United<F>, keeper: &Keeper, among: Among<'_>) -> Result<Self> {
         let United { segments, numbers, components, searched, labelled, .. } = united;
-        let mut labels = Gathering::new(
-            clusters.parameters.ids(),
-            components.count(),
-            keeper,
-            clusters.keepers,
-            clusters.job.workspace(clusters.job.memory / 4),
-        );
+        let gather = |keeper, wants_keepers| {
+            let workspace = clusters.job.workspace(clusters.job.memory / 8);
+            Gathering::new(clusters.parameters.ids(), components.count(), keeper, wants_keepers, workspace)
+        };
+        let mut labels = gather(keeper, clusters.keepers);
+        let wants_smallest = clusters.keepers && !matches!(keeper, Keeper::Smallest);
+        let mut smallest = wants_smallest.then(|| gather(&Keeper::Smallest, false));
         let mut sizes = clusters.sizes.then(|| vec![0u64; components.count()]);
         // The best id of each fingerprint that is not alone.
         let work = |(): &mut (), share: Share, output: &Output<_>| {
@@ -105,7 +107,7 @@ impl<F: Fingerprint> Clustering<F> {
             let mut groups = Groups::new(&segments, &numbers, &components, share)?;
             let mut ids = Vec::new();
             while let Some((fingerprint, component)) = groups.next_fingerprint()? {
-                let (mut records, mut best) = (0u64, None);
+                let (mut records, mut best, mut least) = (0u64, None, None);
                 let is_wanted = match among {
                     Among::These(wanted) => wanted.has(groups.number() as usize),
                     _ => true,
@@ -116,9 +118,14 @@ impl<F: Fingerprint> Clustering<F> {
                     if component.is_some() && is_wanted {
                         records = records.saturating_add(records_of(&ids));
                         best = keeper.better(best, keeper.best(&ids));
+                        if wants_smallest {
+                            least = Keeper::Smallest.better(least, Keeper::Smallest.best(&ids));
+                        }
                     }
                 }
-                found.extend(component.zip(best).map(|(component, best)| (component, fingerprint, records, best)));
+                found.extend(
+                    component.zip(best).map(|(component, best)| (component, fingerprint, records, best, least)),
+                );
                 if found.len() == CHUNK {
                     output.send(std::mem::take(&mut found))?;
                 }
@@ -126,9 +133,12 @@ impl<F: Fingerprint> Clustering<F> {
             output.send(found)
         };
         let shares = shares(&segments)?;
-        let mut take = |found: Vec<(usize, F, u64, Id)>| {
-            for (component, fingerprint, records, best) in found {
+        let mut take = |found: Vec<(usize, F, u64, Id, Option<Id>)>| {
+            for (component, fingerprint, records, best, least) in found {
                 labels.add(component, fingerprint, &best)?;
+                if let Some((smallest, least)) = smallest.as_mut().zip(least) {
+                    smallest.add(component, fingerprint, &least)?;
+                }
                 if let Some(size) = sizes.as_mut().and_then(|sizes| sizes.get_mut(component)) {
                     *size = size.saturating_add(records);
                 }
@@ -147,6 +157,7 @@ impl<F: Fingerprint> Clustering<F> {
             _ => ordered(&*clusters.job.executor.crew()?, shares, || (), work, &mut take).map(drop)?,
         }
         let (labels, keepers) = labels.finish()?;
+        let smallest = smallest.map(|smallest| Ok(smallest.finish()?.0)).transpose()?;
         Ok(Self {
             executor: Arc::clone(&clusters.job.executor),
             segments,
@@ -158,6 +169,7 @@ impl<F: Fingerprint> Clustering<F> {
             labels,
             sizes,
             keepers,
+            smallest,
             keeper: keeper.clone(),
             progress: clusters.progress(),
         })

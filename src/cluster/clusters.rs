@@ -1,5 +1,6 @@
 //! The clusters of a store, before they are searched.
 
+use crate::cluster::linkage::Linkage;
 use crate::cluster::numbers::Numbers;
 use crate::error::{Error, Result};
 use crate::fingerprint::Fingerprint;
@@ -15,8 +16,6 @@ use std::sync::Arc;
 /// If more than one of so many fingerprints is wanted, all are read instead of looking each up.
 pub(crate) const LOOKED_UP: u64 = 256;
 const LEAST_JOIN: u64 = 16 << 20;
-/// Bytes of memory a fingerprint: its component, and one bit.
-const EACH: u64 = 5;
 pub(crate) const COMPONENT: u64 = 4;
 
 /// The connected components of a store's records at a distance. Two records are linked if their
@@ -42,6 +41,7 @@ pub struct Clusters<F: Fingerprint = u64> {
     new: Option<CleanSegments>,
     pub(crate) parameters: Parameters,
     pub(crate) k: u32,
+    pub(crate) linkage: Linkage,
     pub(crate) job: JobContext,
     pub(crate) sizes: bool,
     pub(crate) keepers: bool,
@@ -56,6 +56,7 @@ impl<F: Fingerprint> Clusters<F> {
             new: None,
             parameters: snapshot.parameters().clone(),
             k,
+            linkage: Linkage::Single,
             job: JobContext::new(snapshot),
             sizes: false,
             keepers: false,
@@ -63,8 +64,18 @@ impl<F: Fingerprint> Clusters<F> {
         })
     }
 
+    /// Makes clusters by this rule. The keeper given to [`Clusters::find`] decides on the priorities: the record that it
+    /// prefers comes first.
+    #[must_use]
+    pub fn with_linkage(mut self, linkage: Linkage) -> Self {
+        self.linkage = linkage;
+        self
+    }
+
     /// Takes about so many bytes of memory beside the block indexes of the store; 1 GiB by default. It needs at least
-    /// some four bytes a fingerprint, and eight for each cluster of several fingerprints.
+    /// some four bytes a fingerprint, eight for star and twelve for complete linkage, and eight for each cluster of
+    /// several fingerprints. Star and complete linkage write eight bytes a near pair of distinct fingerprints to a
+    /// temporary file, and as many again to sort them, if the pairs do not fit the memory.
     #[must_use]
     pub fn with_memory(mut self, bytes: u64) -> Self {
         self.job.memory = bytes;
@@ -133,7 +144,9 @@ impl<F: Fingerprint> Clusters<F> {
     /// # Errors
     /// `Unsupported` if there are more than four billion fingerprints.
     pub fn least_memory(&self) -> Result<u64> {
-        Ok(u64::from(Numbers::<F>::count_of(&self.segments()?)?) * EACH + LEAST_JOIN)
+        // A byte for the bits.
+        let each = self.linkage.bytes() + 1;
+        Ok(u64::from(Numbers::<F>::count_of(&self.segments()?)?) * each + LEAST_JOIN)
     }
 
     /// Bytes of memory beyond [`Clusters::least_memory`], and those of the smallest join.

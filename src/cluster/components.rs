@@ -5,7 +5,7 @@ use crate::bitset::Bitset;
 const ALONE: u32 = u32::MAX;
 
 /// The components, numbered from 0 in the order of their least members. A component of one member has no number.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct Components {
     of: Vec<u32>,
     count: u32,
@@ -35,6 +35,39 @@ impl Components {
             of.iter_mut().skip(number).take(1).for_each(|slot| *slot = own);
         }
         Self { of, count }
+    }
+
+    /// The components of positions that have the position of their component's keeper; `positions` has the position of
+    /// each number, and another one for a number that is alone.
+    pub(crate) fn of_keepers(mut positions: Vec<u32>, mut keepers: Vec<u32>) -> Self {
+        let (mut has_others, mut is_named) = (Bitset::new(keepers.len()), Bitset::new(keepers.len()));
+        for (position, &keeper) in (0u32..).zip(&keepers) {
+            if position != keeper {
+                has_others.insert(keeper as usize);
+            }
+        }
+        let mut count = 0;
+        for slot in &mut positions {
+            let position = *slot as usize;
+            let keeper = match keepers.get(position) {
+                // A keeper that has a name has it in the place of its own position.
+                Some(_) if is_named.has(position) => position,
+                Some(&keeper) => keeper as usize,
+                None => usize::MAX,
+            };
+            *slot = ALONE;
+            if !has_others.has(keeper) {
+                continue;
+            }
+            if let Some(name) = keepers.get_mut(keeper) {
+                if is_named.insert(keeper) {
+                    *name = count;
+                    count += 1;
+                }
+                *slot = *name;
+            }
+        }
+        Self { of: positions, count }
     }
 
     pub(crate) fn count(&self) -> usize {
@@ -67,5 +100,14 @@ mod tests {
         let of: Vec<Option<usize>> = (0..9).map(|number| components.of(number)).collect();
         assert_eq!(of, [None, Some(0), None, Some(1), Some(1), Some(1), None, Some(0), Some(1)]);
         assert_eq!((components.count(), components.of(9)), (2, None));
+    }
+
+    #[test]
+    fn components_of_keepers() {
+        const NONE: u32 = u32::MAX;
+        let components = Components::of_keepers(vec![3, NONE, 0, 1, 4, 2], vec![0, 1, 0, 1, 4]);
+        let of: Vec<Option<usize>> = (0..6).map(|number| components.of(number)).collect();
+        assert_eq!(of, [Some(0), None, Some(1), Some(0), None, Some(1)]);
+        assert_eq!(components.count(), 2);
     }
 }

@@ -8,10 +8,11 @@ use crate::cluster::components::Components;
 use crate::cluster::earlier_clusters::Known;
 use crate::cluster::few_pairs::Few;
 use crate::cluster::keeper::Keeper;
+use crate::cluster::linkage::Linkage;
 use crate::cluster::numbers::Numbers;
 use crate::cluster::previous::Previous;
 use crate::cluster::union_find::UnionFind;
-use crate::error::Result;
+use crate::error::{Error, ErrorKind, Result};
 use crate::fingerprint::Fingerprint;
 use crate::join::{Join, Output, Step, Taker, Ticket};
 use crate::segment::Scratch;
@@ -100,6 +101,7 @@ impl<F: Fingerprint> Clusters<F> {
     /// # Errors
     /// As [`Clusters::find`].
     pub fn find_changes(&self, previous: Previous<F>) -> Result<ClusterUpdate<F>> {
+        self.check_single(true)?;
         let (mut united, known) = self.unite(Some(previous))?;
         if let Some(Known { fresh, standing: Some(standing), order: Some(order), .. }) = &known
             && self.is_few(fresh)
@@ -115,8 +117,21 @@ impl<F: Fingerprint> Clusters<F> {
     }
 
     fn find_after(&self, previous: Option<Previous<F>>, keeper: &Keeper) -> Result<Clustering<F>> {
+        if self.linkage != Linkage::Single {
+            self.check_single(previous.is_some())?;
+            return Clustering::new(self, self.link(keeper)?, keeper, Among::All);
+        }
         let (united, known) = self.unite(previous)?;
         self.labelled(united, known.as_ref(), keeper)
+    }
+
+    /// Earlier labels are those of connected components.
+    fn check_single(&self, has_labels: bool) -> Result<()> {
+        if self.linkage == Linkage::Single || !has_labels {
+            return Ok(());
+        }
+        let message = "only clusters of single linkage can continue earlier labels";
+        Err(Error::new(ErrorKind::Unsupported, message).with_remedy("search all clusters again"))
     }
 
     fn labelled(&self, united: United<F>, known: Option<&Known<F>>, keeper: &Keeper) -> Result<Clustering<F>> {

@@ -47,4 +47,4 @@ pub(crate) use ordered::{Output, Step, ordered};
 pub use pair::{Pair, RecordPair, RecordPairs};
 pub use pairs::Pairs;
 pub(crate) use source::{visit_stored, visit_wanted};
-pub(crate) use taker::{Taker, Ticket};
+pub(crate) use taker::{Results, Taker, Ticket};

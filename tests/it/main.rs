@@ -16,6 +16,7 @@ mod golden;
 mod hooked;
 mod inspect;
 mod layers;
+mod linkage;
 mod live;
 mod loading;
 mod overlap;

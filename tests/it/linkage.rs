@@ -1,0 +1,250 @@
+//! Star and complete linkage: compared with the greedy definition on all pairs, for every keeper and kind of ids.
+
+use crate::clusters::{crowded, text};
+use crate::support::{Fixture, Random, families, numbered, real, wide};
+use fpstore::clusters::{Clustering, Keeper, Label, Linkage, Removed};
+use fpstore::{ErrorKind, Fingerprint, Id, IdKind, Parameters, ReadMode, Record, Result, Store, U256};
+use std::collections::{BTreeMap, BTreeSet};
+use std::ops::ControlFlow;
+use std::sync::Arc;
+
+/// A cluster, its keeper first.
+type Cluster<F> = Vec<Record<F>>;
+
+/// The clusters by definition: records by priority, one after the other.
+fn greedy<F: Fingerprint>(records: &[Record<F>], k: u32, linkage: Linkage, keeper: &Keeper) -> Vec<Cluster<F>> {
+    let mut records: Vec<&Record<F>> = records.iter().collect::<BTreeSet<_>>().into_iter().collect();
+    records.sort_by_key(|record| record.fingerprint);
+    let is_counted = matches!(records.first(), Some(Record { id: Id::Count(_), .. }));
+    let rank = |id: &Id| if let Keeper::Ranked(rank) = keeper { rank(id).unwrap_or(u64::MAX) } else { 0 };
+    records.sort_by(|a, b| {
+        let by_id = if is_counted { a.fingerprint.cmp(&b.fingerprint) } else { a.id.cmp(&b.id) };
+        let by_id = if matches!(keeper, Keeper::Largest) { by_id.reverse() } else { by_id };
+        (if is_counted { by_id } else { rank(&a.id).cmp(&rank(&b.id)).then(by_id) })
+            .then(a.fingerprint.cmp(&b.fingerprint))
+    });
+    let mut clusters: Vec<Cluster<F>> = Vec::new();
+    for record in records {
+        let is_near = |member: &Record<F>| member.fingerprint.distance(record.fingerprint) <= k;
+        let joined = clusters.iter_mut().find(|cluster| match linkage {
+            Linkage::Complete => cluster.iter().all(is_near),
+            _ => is_near(&cluster[0]),
+        });
+        match joined {
+            Some(cluster) => cluster.push(record.clone()),
+            None => clusters.push(vec![record.clone()]),
+        }
+    }
+    clusters
+}
+
+fn label<F: Fingerprint>(record: &Record<F>) -> Label<F> {
+    match &record.id {
+        Id::Count(_) => Label::Fingerprint(record.fingerprint),
+        id => Label::Id(id.clone()),
+    }
+}
+
+/// Evidence and labels as the greedy clusters have them.
+fn expected<F: Fingerprint>(clusters: &[Cluster<F>]) -> (Vec<Removed<F>>, BTreeMap<Record<F>, Label<F>>) {
+    let (mut removed, mut labels) = (Vec::new(), BTreeMap::new());
+    for cluster in clusters {
+        let keeper = &cluster[0];
+        let smallest = cluster.iter().map(label).min().unwrap();
+        for record in cluster {
+            labels.insert(record.clone(), label(keeper));
+            let left = match (&record.id, record == keeper) {
+                (Id::Count(1), true) => continue,
+                (Id::Count(count), true) => Id::Count(count - 1),
+                (_, true) => continue,
+                (id, false) => id.clone(),
+            };
+            removed.push(Removed {
+                record: Record { fingerprint: record.fingerprint, id: left },
+                keeper: label(keeper),
+                cluster: smallest.clone(),
+                distance: record.fingerprint.distance(keeper.fingerprint),
+            });
+        }
+    }
+    removed.sort_by(|a, b| a.record.cmp(&b.record));
+    (removed, labels)
+}
+
+fn evidence<F: Fingerprint>(clustering: &Clustering<F>) -> Vec<Removed<F>> {
+    let mut all = Vec::new();
+    let add = |some: &mut Vec<Removed<F>>, one| {
+        some.push(one);
+        if some.len() < 50 { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
+    };
+    let sink = |mut some: Vec<Removed<F>>| {
+        all.append(&mut some);
+        Ok(ControlFlow::Continue(()))
+    };
+    clustering.visit_removed(add, sink).unwrap();
+    all
+}
+
+/// Compares labels, evidence and kept records with the definition, within plenty of memory and within the least.
+fn agrees<F: Fingerprint>(store: &Store<F>, records: &[Record<F>], k: u32, linkage: Linkage, keeper: &Keeper) {
+    let clusters = greedy(records, k, linkage, keeper);
+    let (removed, labels) = expected(&clusters);
+    for memory in [1 << 30, 0] {
+        let clusters_of = store.clusters(k).unwrap().with_linkage(linkage).with_keepers();
+        let memory = clusters_of.least_memory().unwrap().max(memory);
+        let clustering = clusters_of.with_memory(memory).find(keeper).unwrap();
+        let found: BTreeMap<Record<F>, Label<F>> =
+            clustering.records().unwrap().map(Result::unwrap).map(|one| (one.record, one.label)).collect();
+        assert!(found == labels, "labels, k = {k}, {linkage:?}, {keeper:?}");
+        assert!(evidence(&clustering) == removed, "evidence, k = {k}, {linkage:?}, {keeper:?}");
+        let mut kept = Vec::new();
+        let left = clustering.visit_labels(|label| {
+            kept.push(label);
+            Ok(ControlFlow::Continue(()))
+        });
+        let mut of_clusters: Vec<Label<F>> = clusters.iter().map(|cluster| label(&cluster[0])).collect();
+        kept.sort();
+        of_clusters.sort();
+        assert!(kept == of_clusters);
+        let left = left.unwrap();
+        assert_eq!(
+            left.records,
+            removed.iter().map(|one| if let Id::Count(count) = one.record.id { count } else { 1 }).sum::<u64>()
+        );
+        assert_eq!(left.far, 0, "every removed record is near its keeper");
+    }
+}
+
+/// A rank for about every third id; many ids share one.
+fn rank(id: &Id) -> Option<u64> {
+    let hash = id.to_string().bytes().fold(7u64, |hash, byte| hash.wrapping_mul(31).wrapping_add(byte.into()));
+    (hash % 3 == 0).then_some(hash % 109)
+}
+
+fn keepers() -> [Keeper; 3] {
+    [Keeper::Smallest, Keeper::Largest, Keeper::Ranked(Arc::new(rank))]
+}
+
+const BOTH: [Linkage; 2] = [Linkage::Star, Linkage::Complete];
+
+#[test]
+fn ids_of_every_kind_in_one_and_three_segments() {
+    let counted = |records: &[Record]| {
+        let mut counts: BTreeMap<u64, u64> = BTreeMap::new();
+        records.iter().for_each(|record| *counts.entry(record.fingerprint).or_default() += 1);
+        counts.into_iter().map(|(fingerprint, count)| Record { fingerprint, id: Id::Count(count) }).collect()
+    };
+    for kind in [IdKind::Number, IdKind::Text, IdKind::None] {
+        let records: Vec<Record> = crowded(if kind == IdKind::Text { text } else { Id::Number });
+        let distinct: Vec<Record> = records.iter().collect::<BTreeSet<_>>().into_iter().cloned().collect();
+        let model = if kind == IdKind::None { counted(&distinct) } else { distinct.clone() };
+        for segments in [1, 3] {
+            let store = Fixture::new(ReadMode::Mmap).load(&Parameters::new(3).with_ids(kind), &distinct, segments);
+            for (linkage, keeper) in BOTH.into_iter().flat_map(|linkage| keepers().map(|keeper| (linkage, keeper))) {
+                for k in [0, 1, 3] {
+                    agrees(&store, &model, k, linkage, &keeper);
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn real_and_wide_fingerprints() {
+    let records = numbered(&real().into_iter().step_by(9).collect::<Vec<u64>>());
+    let store = Fixture::new(ReadMode::Mmap).load(&Parameters::new(3), &records, 1);
+    for linkage in BOTH {
+        agrees(&store, &records, 3, linkage, &Keeper::Smallest);
+        agrees(&store, &records, 6, linkage, &Keeper::Largest);
+    }
+    let mut random = Random(5);
+    let mut members = wide::<U256>(40, 8);
+    for number in 0..600 {
+        members.push(members[number].flipped(random.below(256) as u32));
+    }
+    let records = numbered(&members);
+    let store = Fixture::new(ReadMode::Mmap).load_wide(&Parameters::new(3).with_width(256), &records, 2);
+    for linkage in BOTH {
+        agrees(&store, &records, 3, linkage, &Keeper::Largest);
+    }
+}
+
+/// Fingerprints of which each is three bits from the one before, and far from all others.
+fn chain(links: usize) -> Vec<u64> {
+    let mut random = Random(3);
+    let mut all = vec![random.next()];
+    // Two steps flip six different bits, three nine: of 64 bits the last 20 steps never flip one back.
+    for step in 0..links - 1 {
+        let bits = (0..3).map(|bit| 1u64 << ((3 * step + bit) * 5 % 63));
+        all.push(bits.fold(all[step], |one, bit| one ^ bit));
+    }
+    all
+}
+
+#[test]
+fn adversarial_shapes() {
+    let one_way = chain(20);
+    let cliques: Vec<u64> =
+        (0..30).flat_map(|clique: u64| (0..8).map(move |member| clique << 40 | 1 << member)).collect();
+    let star: Vec<u64> = std::iter::once(0).chain((0..64).map(|bit| 1 << bit)).collect();
+    for (fingerprints, k) in [(one_way, 3), (cliques, 2), (star.clone(), 1), (star, 2), (families(3, 60, 4), 3)] {
+        for order in [1, 7, 11] {
+            let count = fingerprints.len() as u64;
+            let id = |number: usize| Id::Number(number as u64 * order % count);
+            let records: Vec<Record> = fingerprints
+                .iter()
+                .enumerate()
+                .map(|(number, &fingerprint)| Record { fingerprint, id: id(number) })
+                .collect();
+            let store = Fixture::new(ReadMode::Mmap).load(&Parameters::new(3), &records, 1);
+            for linkage in BOTH {
+                agrees(&store, &records, k, linkage, &Keeper::Smallest);
+            }
+        }
+    }
+}
+
+#[test]
+fn a_chain_of_ten_thousand_links_keeps_every_second_record() {
+    // A Gray code: neighbours differ in one bit. Numbers in the lower bits of blocks of 64 bits would be near others.
+    let records: Vec<Record> = (0..10_000u64).map(|n| Record::new((n ^ n >> 1) * 0x1_0001_0001_0001, n)).collect();
+    let store = Fixture::new(ReadMode::Mmap).load(&Parameters::new(4), &records, 1);
+    let clustering =
+        store.clusters(4).unwrap().with_linkage(Linkage::Star).with_keepers().find(&Keeper::Smallest).unwrap();
+    let (removed, _) = expected(&greedy(&records, 4, Linkage::Star, &Keeper::Smallest));
+    assert!(removed.len() > 5000 && evidence(&clustering) == removed);
+}
+
+#[test]
+fn a_million_records_with_one_fingerprint_are_one_star() {
+    let records: Vec<Record> = (0..1_000_000).map(|id| Record::new(7, id)).chain([Record::new(6, 2_000_000)]).collect();
+    let store = Fixture::new(ReadMode::Mmap).load(&Parameters::new(3), &records, 1);
+    for linkage in BOTH {
+        let clusters = store.clusters(3).unwrap().with_linkage(linkage).with_keepers();
+        let clustering = clusters.find(&Keeper::Largest).unwrap();
+        let add = |sums: &mut (u64, u64), one: Removed| {
+            assert_eq!((&one.keeper, &one.cluster), (&Label::Id(Id::Number(2_000_000)), &Label::Id(Id::Number(0))));
+            (sums.0, sums.1) = (sums.0 + 1, sums.1 + u64::from(one.distance));
+            ControlFlow::Continue(())
+        };
+        let (mut removed, mut distances) = (0, 0);
+        let sink = |some: (u64, u64)| {
+            (removed, distances) = (removed + some.0, distances + some.1);
+            Ok(ControlFlow::Continue(()))
+        };
+        clustering.visit_removed(add, sink).unwrap();
+        assert_eq!((removed, distances), (1_000_000, 1_000_000));
+    }
+}
+
+#[test]
+fn earlier_labels_are_of_single_linkage() {
+    let store = Fixture::new(ReadMode::Mmap).load(&Parameters::new(3), &numbered(&[1u64, 2]), 1);
+    let clusters = store.clusters(3).unwrap().with_linkage(Linkage::Star);
+    let error = clusters.find_from(clusters.previous().unwrap(), &Keeper::Smallest).unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::Unsupported);
+    let clustering = clusters.find(&Keeper::Smallest).unwrap();
+    let error =
+        clustering.visit_removed(|(): &mut (), _| ControlFlow::Continue(()), |()| Ok(ControlFlow::Continue(())));
+    assert_eq!(error.unwrap_err().kind(), ErrorKind::InvalidInput);
+}
