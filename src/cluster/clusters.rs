@@ -3,7 +3,7 @@
 use crate::cluster::numbers::Numbers;
 use crate::error::{Error, Result};
 use crate::fingerprint::Fingerprint;
-use crate::format::parameters::Parameters;
+use crate::format::parameters::{Parameters, check_hashers};
 use crate::join::{CleanSegments, JobContext, Progress};
 use crate::query::check_distance;
 use crate::segment::Segment;
@@ -12,7 +12,7 @@ use std::marker::PhantomData;
 use std::path::Path;
 use std::sync::Arc;
 
-/// If more than one of so many fingerprints is wanted, all are read instead of looking each up.
+/// If more than one of this many fingerprints is wanted, all are read instead of looking each up.
 pub(crate) const LOOKED_UP: u64 = 256;
 const LEAST_JOIN: u64 = 16 << 20;
 /// Bytes of memory a fingerprint: its component, and one bit.
@@ -63,7 +63,7 @@ impl<F: Fingerprint> Clusters<F> {
         })
     }
 
-    /// Takes about so many bytes of memory beside the block indexes of the store; 1 GiB by default. It needs at least
+    /// Takes about this many bytes of memory beside the block indexes of the store; 1 GiB by default. It needs at least
     /// some four bytes a fingerprint, and eight for each cluster of several fingerprints.
     #[must_use]
     pub fn with_memory(mut self, bytes: u64) -> Self {
@@ -101,7 +101,7 @@ impl<F: Fingerprint> Clusters<F> {
     /// # Errors
     /// `InvalidInput` if its ids are of another kind, or its fingerprints were made by another hasher.
     pub fn with_new(mut self, other: &Snapshot<F>) -> Result<Self> {
-        Parameters::check_hashers("fingerprints", other.parameters().hasher(), self.parameters.hasher())?;
+        check_hashers("fingerprints", other.parameters().hasher(), self.parameters.hasher())?;
         if other.parameters().ids() != self.parameters.ids() {
             let message = format!(
                 "the ids of the new records are {}, those of the store {}",

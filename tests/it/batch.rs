@@ -172,7 +172,7 @@ fn a_large_batch_is_merged_and_a_small_one_is_not() {
         drop(searcher.query_batch(queries, 3, way).unwrap());
         let work = searcher.stats();
         assert!(work.probes > 0 && work.blocks > 0);
-        work.merges
+        work.merge_joins
     };
     assert_eq!([&values[..], &values[..3]].map(|queries| merged(queries, BatchStrategy::Auto)), [1, 0]);
     assert_eq!([BatchStrategy::Always, BatchStrategy::Never].map(|way| merged(&values[..3], way)), [1, 0]);

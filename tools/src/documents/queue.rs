@@ -66,7 +66,7 @@ impl<T> Queue<T> {
 }
 
 impl<T> Filler<T> {
-    /// Adds an item as soon as there is room; `false` if the taker is gone.
+    /// Adds an item as soon as there is space; `false` if the taker is gone.
     #[must_use]
     pub(super) fn push(&self, item: T, cost: u64) -> bool {
         let Queue { limit, changed, .. } = &*self.0;

@@ -70,7 +70,7 @@ impl Fingerprints {
         loading: &Options,
     ) -> anyhow::Result<Gathered<F>> {
         let mut sorter = RecordSorter::<F>::new(path, loading);
-        sorter.check_room(self.least_records::<F>()?)?;
+        sorter.check_space(self.least_records::<F>()?)?;
         let Self { sources, options, mut first, progress } = self;
         let ids = store.map_or_else(|| creation::wanted_ids(args), |store| Ids::Is(store.ids()));
         let mut below_quality = 0;
