@@ -1,6 +1,7 @@
 //! Clusters updated from earlier labels equal those of a full run, after any insertions and removals.
 
 use crate::clusters::{crowded, expected, text};
+use crate::points::every;
 use crate::support::{Fixture, Random, families, numbered, real};
 use fpstore::clusters::{ClusterChange, ClusterUpdate, Clustered, Clustering, Clusters, Keeper, Label};
 use fpstore::{Fingerprint, Id, IdKind, Parameters, ReadMode, Record, Result, Store, U256};
@@ -113,7 +114,8 @@ fn as_from_scratch_with_ids_of_every_kind() {
     for (kind, records) in
         [(IdKind::Number, crowded(Id::Number)), (IdKind::Text, crowded(text)), (IdKind::None, crowded(Id::Number))]
     {
-        for round in 0..10 {
+        // A short run takes other rounds every day.
+        for round in every(3, 0..10) {
             come_and_go(&Parameters::new(3).with_ids(kind), &records, [3, 1, 0][round as usize % 3], round);
         }
     }
@@ -176,15 +178,21 @@ fn little_has_changed<F: Fingerprint>(kind: IdKind, id: fn(u64) -> Id, widened: 
 
 #[test]
 fn as_from_scratch_where_little_has_changed() {
-    little_has_changed::<u64>(IdKind::Number, Id::Number, |one| one);
-    little_has_changed::<u64>(IdKind::Text, text_of, |one| one);
-    little_has_changed::<u64>(IdKind::None, Id::Number, |one| one);
-    little_has_changed::<u128>(IdKind::Number, Id::Number, |one| u128::from(one) << 64);
-    // All fingerprints share their first 64 bits.
-    little_has_changed::<u128>(IdKind::Text, text_of, u128::from);
-    little_has_changed::<U256>(IdKind::None, Id::Number, |one| {
-        U256::from_words(|word| if word == 3 { one } else { 7 })
-    });
+    let stores: [fn(); 6] = [
+        || little_has_changed::<u64>(IdKind::Number, Id::Number, |one| one),
+        || little_has_changed::<u64>(IdKind::Text, text_of, |one| one),
+        || little_has_changed::<u64>(IdKind::None, Id::Number, |one| one),
+        || little_has_changed::<u128>(IdKind::Number, Id::Number, |one| u128::from(one) << 64),
+        // All fingerprints share their first 64 bits.
+        || little_has_changed::<u128>(IdKind::Text, text_of, u128::from),
+        || {
+            little_has_changed::<U256>(IdKind::None, Id::Number, |one| {
+                U256::from_words(|word| if word == 3 { one } else { 7 })
+            });
+        },
+    ];
+    // A short run takes two of the stores.
+    every(3, stores).for_each(|store| store());
 }
 
 /// Labels with lines that are missing, of no record, of another record, repeated, or in another order.
@@ -225,7 +233,7 @@ fn as_from_scratch_with_wide_fingerprints() {
         .map(|record| Record { fingerprint: U256::from_words(|word| record.fingerprint >> word), id: record.id })
         .collect();
     for kind in [IdKind::Number, IdKind::None] {
-        for round in 0..5 {
+        for round in every(2, 0..5) {
             come_and_go(&Parameters::new(8).with_width(256).with_ids(kind), &wide, 8, round);
         }
     }

@@ -5,6 +5,7 @@
 //! fails: `FPSTORE_DAY=N` repeats it.
 
 use std::env;
+use std::ops::Range;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 /// One of so many points is in a short run. A prime, so that it meets all of a sweep's own cycles.
@@ -52,6 +53,16 @@ pub(crate) fn first(full: u64) -> u64 {
     if is_long() { 0 } else { day() % SHARE * (full / SHARE) }
 }
 
+/// Returns the seeds of this run of those from 0 to `full`: all, or one part of `share`.
+pub(crate) fn seeds(share: u64, full: u64) -> Range<u64> {
+    if is_long() { 0..full } else { part_of_seeds(share, full, day()) }
+}
+
+fn part_of_seeds(share: u64, full: u64, day: u64) -> Range<u64> {
+    let first = day % share * (full / share);
+    first..first + full.div_ceil(share)
+}
+
 #[test]
 fn eleven_days_take_every_point_once() {
     let taken = |day| {
@@ -69,4 +80,6 @@ fn a_run_takes_a_part_or_all() {
     assert_eq!(taken, if is_long() { 1100 } else { 100 });
     assert_eq!(number(2400), if is_long() { 2400 } else { 219 });
     assert!(first(2400) + number(2400) < 2402);
+    assert_eq!([0, 1, 2, 3].map(|day| part_of_seeds(3, 6, day)), [0..2, 2..4, 4..6, 0..2]);
+    assert_eq!([0, 1].map(|day| part_of_seeds(3, 1, day)), [0..1, 0..1]);
 }

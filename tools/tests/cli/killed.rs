@@ -95,7 +95,8 @@ fn killed_and_interrupted_loads() {
         (9, true, true),
         (10, false, true),
     ];
-    for (n, interrupt, create) in every(4, moments) {
+    // A short run takes one moment.
+    for (n, interrupt, create) in every(8, moments) {
         let (before, after) = if create { (None, &created) } else { (Some(&before), &after) };
         if create {
             let _ = std::fs::remove_dir_all(&store);

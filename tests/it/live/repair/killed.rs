@@ -2,7 +2,7 @@
 
 use super::kinds;
 use super::world::{Blow, Case, Size, World, fixture_of, planned_and_done};
-use crate::points::every;
+use crate::points::points;
 use fpstore::admin::verify;
 use fpstore::env::{Env, Failing, Memory};
 use fpstore::repair::repair;
@@ -51,7 +51,7 @@ fn killed_at_every_operation((world, cases): (World<u64>, Vec<Case>), least: u64
     repair(&world.fixture.path, &world.fixture.options.clone().with_env(Arc::new(failing.clone()))).unwrap();
     let operations = failing.operations();
     assert!(operations > least, "{operations}");
-    let tried: Vec<(bool, bool)> = every(5, 0..2 * operations)
+    let tried: Vec<(bool, bool)> = points(0..2 * operations)
         .collect::<Vec<_>>()
         .into_par_iter()
         .map(|number| {
@@ -111,7 +111,7 @@ fn leaving_out_the_end_of_a_log_that_is_killed_at_any_operation() {
     world.check(&fixture, &cases, &report, "torn");
     let failing = Failing::new(Arc::new(strike(&world, &cases)), 0..0);
     repair(&world.fixture.path, &world.fixture.options.clone().with_env(Arc::new(failing.clone()))).unwrap();
-    for at in every(5, 0..failing.operations()) {
+    for at in points(0..failing.operations()) {
         let memory = strike(&world, &cases);
         let env: Arc<dyn Env> = Arc::new(Failing::new(Arc::new(memory.clone()), at..u64::MAX));
         let _ = repair(&world.fixture.path, &world.fixture.options.clone().with_env(env));

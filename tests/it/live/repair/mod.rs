@@ -67,7 +67,7 @@ fn check_losses<F: Fingerprint>(world: &World<F>, case: &Case, report: &fpstore:
 #[test]
 fn every_part_of_a_store_of_64_bits() {
     for parameters in kinds() {
-        every_part::<u64>(&parameters, 1500);
+        every_part::<u64>(&parameters, if is_long() { 1500 } else { 700 });
     }
     every_part::<u64>(&Parameters::new(3).with_design(Design::Tables { parts: 4 }), 700);
 }
@@ -75,8 +75,10 @@ fn every_part_of_a_store_of_64_bits() {
 #[test]
 fn every_part_of_stores_of_wide_fingerprints() {
     for parameters in kinds() {
-        every_part::<u128>(&parameters, 900);
-        every_part::<U256>(&parameters.with_design(Design::Tables { parts: 4 }), 500);
+        // Rows of both take more than two pages.
+        let (shorter, wider) = if is_long() { (900, 500) } else { (600, 300) };
+        every_part::<u128>(&parameters, shorter);
+        every_part::<U256>(&parameters.with_design(Design::Tables { parts: 4 }), wider);
     }
 }
 
@@ -84,7 +86,8 @@ fn every_part_of_stores_of_wide_fingerprints() {
 fn several_parts_at_once() {
     let mut in_part = Vec::new();
     for parameters in kinds() {
-        let counts = [several_parts::<u64>(&parameters, 1500), several_parts::<u128>(&parameters, 900)];
+        let (short, wide) = if is_long() { (1500, 900) } else { (700, 600) };
+        let counts = [several_parts::<u64>(&parameters, short), several_parts::<u128>(&parameters, wide)];
         if parameters.ids() != IdKind::None {
             in_part.extend(counts);
         }
