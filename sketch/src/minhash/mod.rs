@@ -52,7 +52,7 @@ impl MinHash {
     /// If there are no places, or more than 65,536.
     pub fn new(preset: MinHashPreset, places: usize, seed: u32) -> Result<Self> {
         if !(1..=MOST).contains(&places) {
-            return Err(Error::new(format!("a signature has 1 to {MOST} places (--num-perm), not {places}")));
+            return Err(Error::new(format!("a signature has 1 to {MOST} places, not {places}")));
         }
         let permutations = match preset {
             MinHashPreset::Native => Permutations::default(),
