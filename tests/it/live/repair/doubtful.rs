@@ -117,7 +117,7 @@ fn a_log_of_another_store_is_not_ones_own() {
 }
 
 #[test]
-fn batches_behind_lost_ones_are_kept() {
+fn batches_after_lost_ones_are_kept() {
     for parameters in kinds() {
         let sound = SoundStore::<u64>::new(&parameters, Size(200));
         let frame = &sound.content.frames[3];

@@ -56,7 +56,7 @@ fn killed_at_every_operation((sound, cases): (SoundStore<u64>, Vec<Case>), least
         .into_par_iter()
         .map(|number| {
             let (at, for_ever) = (number / 2, number % 2 == 0);
-            let label = format!("operation {at} fails{}", if for_ever { " and all behind it" } else { "" });
+            let label = format!("operation {at} fails{}", if for_ever { " and all after it" } else { "" });
             let memory = damage(&sound, &cases);
             let before = fixture_of(memory.deep_copy(), &sound.fixture).files();
             let end = if for_ever { u64::MAX } else { at + 1 };
