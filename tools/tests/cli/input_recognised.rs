@@ -6,7 +6,7 @@ use std::path::Path;
 #[cfg(unix)]
 use std::process::Command as Process;
 
-use crate::support::{Pair, Place, fails, families, fpdedup, fpdump, fphash, fpload, lines, stdout, without_trailer};
+use crate::support::{Pair, Place, fails, families, fpdump, fphash, fpload, lines, stdout, without_trailer};
 
 pub(crate) fn gzip(bytes: &[u8]) -> Vec<u8> {
     let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::default());
@@ -51,7 +51,7 @@ fn objects(records: &[Pair]) -> Vec<String> {
 #[cfg(feature = "parquet")]
 fn parquet(place: &Place, store: &Path) -> std::path::PathBuf {
     let path = place.path("labels.parquet");
-    fpdedup().args(["clusters", "--quiet", "--output"]).arg(&path).arg(store).assert().success();
+    crate::support::fpdedup().args(["clusters", "--quiet", "--output"]).arg(&path).arg(store).assert().success();
     path
 }
 
