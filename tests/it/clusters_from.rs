@@ -270,7 +270,7 @@ fn only_what_is_new_or_was_touched_is_looked_at_again() {
 
 #[test]
 fn a_label_counts_only_with_the_record_that_it_is_of() {
-    // The middle record, whose id is the label, is gone, and so is its line.
+    // The middle record, whose id is the label, is gone, with its line.
     let records = [(1, 0b0), (2, 0b11_1111)].map(|(id, fingerprint)| Record { fingerprint, id: Id::Number(id) });
     let store = load::<u64>(&Parameters::new(3), &records, 1);
     let id = |number: u64| Label::Id(Id::Number(number));

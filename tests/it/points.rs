@@ -7,7 +7,7 @@
 use std::env;
 use std::time::{SystemTime, UNIX_EPOCH};
 
-/// One of so many points is in a short run. A prime, so that it meets all of a sweep's own cycles.
+/// A short run takes one of this many points. A prime, so that the points differ in every cycle of a sweep.
 pub(crate) const SHARE: u64 = 11;
 
 /// Whether all points are tried.

@@ -8,8 +8,8 @@ const OWN: u64 = 24 << 20;
 /// Memory of a load if the machine's is unknown, because there is no `/proc/meminfo`.
 const FALLBACK: u64 = 1 << 30;
 
-/// Returns the memory for the buffers of a load: the requested memory less `OWN`, or half of the machine's memory; 1 GiB
-/// where that is unknown.
+/// Returns the memory for the buffers of a load: the requested memory less `OWN`, or half of the machine's memory
+/// (1 GiB where that is unknown).
 #[must_use]
 pub fn of_load(asked: Option<u64>) -> u64 {
     asked.map_or_else(

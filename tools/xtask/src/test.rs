@@ -112,7 +112,7 @@ fn tests(workspace: &Workspace, binaries: &[TestBinary], long: bool) -> Vec<Job>
     for job in &mut jobs {
         match long {
             true => job.command.env("FPSTORE_LONG", "1"),
-            // Of proptest; the cases are others in every run, and those that fail are written down.
+            // For proptest: every run takes other cases, and records those that fail.
             false if env::var_os("PROPTEST_CASES").is_none() => job.command.env("PROPTEST_CASES", "32"),
             false => &mut job.command,
         };
