@@ -200,16 +200,16 @@ fn damaged<F: Fingerprint>(labels: &Labels<F>, random: &mut Random, round: u64) 
     let mut labels = labels.clone();
     for _ in 0..2 {
         let at = random.below(labels.len() as u64 - 200) as usize;
-        let stranger = match &labels[at].0 {
+        let unknown = match &labels[at].0 {
             Label::Id(Id::Text(_)) => Label::Id(text_of(1 << 40)),
             Label::Fingerprint(_) => Label::Fingerprint(F::from_words(|_| 0x1234_5678_9abc_def0)),
             Label::Id(_) => Label::Id(Id::Number(1 << 40)),
         };
         match round % 8 {
             0 => drop(labels.drain(at..at + 2)),
-            1 => labels.insert(at, (stranger.clone(), stranger)),
-            2 => labels[at].1 = stranger,
-            3 => labels[at] = (stranger.clone(), stranger),
+            1 => labels.insert(at, (unknown.clone(), unknown)),
+            2 => labels[at].1 = unknown,
+            3 => labels[at] = (unknown.clone(), unknown),
             4 => labels.insert(at, labels[at].clone()),
             5 => labels.swap(at, at + 150),
             6 => labels.truncate(at),
@@ -278,7 +278,7 @@ fn only_what_is_new_or_was_touched_is_looked_at_again() {
 
 #[test]
 fn a_label_counts_only_with_the_record_that_it_is_of() {
-    // The middle record, whose id is the label, is gone, and so is its line.
+    // The middle record, whose id is the label, is gone, with its line.
     let records = [(1, 0b0), (2, 0b11_1111)].map(|(id, fingerprint)| Record { fingerprint, id: Id::Number(id) });
     let store = load::<u64>(&Parameters::new(3), &records, 1);
     let id = |number: u64| Label::Id(Id::Number(number));

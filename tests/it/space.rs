@@ -37,7 +37,7 @@ fn a_load_needs_room_for_what_is_new() {
     assert_eq!(store.bulk_load(Records::WithIds(other)).unwrap().added(), 20_000);
 }
 
-/// Also if they do not fit in memory, so that the fingerprints are not counted.
+/// Holds too for records beyond the memory, whose fingerprints are not counted.
 #[test]
 fn many_records_of_few_fingerprints_need_little_room() {
     let fixture = Fixture::new(ReadMode::Pread);

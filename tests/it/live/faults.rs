@@ -318,7 +318,7 @@ fn operations<F: Fingerprint>(kind: IdKind, maintenance: Maintenance) -> u64 {
     failing.operations()
 }
 
-/// Every so many of the operations in a full run, in every kind of maintenance.
+/// Returns every `every`-th operation in a full run, in every kind of maintenance.
 fn operations_of_this_run<F: Fingerprint>(kind: IdKind, every: usize) -> Vec<(Maintenance, u64)> {
     let all = |maintenance| (0..operations::<F>(kind, maintenance)).step_by(every).map(move |at| (maintenance, at));
     points::points(MAINTENANCE.into_iter().flat_map(all)).collect()

@@ -222,7 +222,7 @@ fn an_append_that_was_taken_back_does_not_come_between_two_logs() {
 }
 
 #[test]
-fn a_load_behind_an_append_that_failed_takes_its_number_and_later_writes_others() {
+fn a_load_after_an_append_that_failed_takes_its_number_and_later_writes_others() {
     let (memory, faults) = (Memory::default(), Faults::default());
     let options = faults.options(&memory, Maintenance::Manual);
     let store = Store::<u64>::create("store", &Parameters::new(3), &options).unwrap();

@@ -30,7 +30,6 @@ fn names(directory: &Path) -> Vec<String> {
     std::fs::read_dir(directory).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect()
 }
 
-#[cfg(unix)]
 #[test]
 fn a_stopped_run_leaves_no_file_and_the_next_one_is_whole() {
     let place = Place::new();

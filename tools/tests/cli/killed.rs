@@ -30,7 +30,7 @@ fn scan(store: &Path) -> String {
 }
 
 /// Returns the files of the store that are not segments, manifest or lock.
-fn strangers(store: &Path) -> Vec<String> {
+fn foreign_files(store: &Path) -> Vec<String> {
     let names = contents(store).into_iter().map(|(path, _)| path.file_name().unwrap().to_str().unwrap().to_owned());
     let info = stdout(fpdump().args(["info", "--json"]).arg(store));
     names
@@ -117,7 +117,7 @@ fn killed_and_interrupted_loads() {
         } else {
             fpload().arg("--compact").arg(&store).assert().success();
         }
-        assert_eq!(strangers(&store), Vec::<String>::new(), "{n}");
+        assert_eq!(foreign_files(&store), Vec::<String>::new(), "{n}");
         assert!(contents(&temporary).is_empty(), "{n}");
     }
 }

@@ -54,7 +54,7 @@ enum From<F: Fingerprint> {
     Texts(Texts),
 }
 
-/// What follows a batch: `None` for more queries, the end, or an error.
+/// The end or an error after a batch; `None` if more queries follow.
 pub(crate) type End = Option<anyhow::Result<()>>;
 
 impl<F: Fingerprint> Queries<F> {
