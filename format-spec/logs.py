@@ -43,13 +43,13 @@ def read_header(data, number, parameters):
     end = 12 + 16 + int.from_bytes(data[26:28], "little") + 16
     require(len(data) >= end + 4, "the file ends too early", len(data))
     check_checksum(data[: end + 4], end)
-    found, behind = read_parameters(data[12:end], 12)
-    own, first = struct.unpack_from("<QQ", data, 12 + behind)
-    require(1 <= own <= MOST_NUMBER and 1 <= first <= MOST_NUMBER, "numbers out of range", 12 + behind)
+    found, after = read_parameters(data[12:end], 12)
+    own, first = struct.unpack_from("<QQ", data, 12 + after)
+    require(1 <= own <= MOST_NUMBER and 1 <= first <= MOST_NUMBER, "numbers out of range", 12 + after)
     at = ceil_div(end + 4, ALIGNMENT) * ALIGNMENT
     require(len(data) >= at, "the file ends too early", len(data))
     require(not any(data[end + 4 : at]), "padding is not zero", end + 4)
-    require(own == number, "a log with another number than its name says", 12 + behind)
+    require(own == number, "a log with another number than its name says", 12 + after)
     require(found == parameters, "parameters that are not the manifest's", 12)
     return first, at
 

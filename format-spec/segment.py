@@ -14,7 +14,7 @@ from plan import TEXTS, make_keys, read_parameters, table_orders
 # The stream number of the placed checksums of the block index of table 0; that of its data is 0.
 INDEX_STREAM = 0x200
 
-# ---- data and index of a table -----------------------------------------------------------------------------------------
+# ---- data and index of a table ---------------------------------------------------------------------------------------
 
 Entry = namedtuple("Entry", "key count length kind base")
 
@@ -90,7 +90,7 @@ def read_index(section, number, blocks, allowed, step):
         chunk_number += 1
     section.finish()
 
-# ---- header, footer, the whole -----------------------------------------------------------------------------------------
+# ---- header, footer, the whole ---------------------------------------------------------------------------------------
 
 HEADER, TRAILER = 16, 16
 Footer = namedtuple("Footer", "parameters records fingerprints content_hash tables ids id_index dictionary checksum")
@@ -125,15 +125,15 @@ def read_footer(file, trailer_offset):
     offset = trailer_offset - length
     check_checksum(read_at(file, offset, length + 8), trailer_offset + 4)
     data = read_at(file, offset, length)
-    parameters, behind = read_parameters(data, offset)
+    parameters, after = read_parameters(data, offset)
     tables = len(table_orders(parameters))
-    require(length == behind + 72 + 56 * tables, "footer length that does not fit what it has to hold", trailer_offset)
-    records, fingerprints, content_hash, *numbers = struct.unpack("<%dQ" % (9 + 7 * tables), data[behind:])
+    require(length == after + 72 + 56 * tables, "footer length that does not fit what it has to hold", trailer_offset)
+    records, fingerprints, content_hash, *numbers = struct.unpack("<%dQ" % (9 + 7 * tables), data[after:])
     sound = records >= fingerprints and (records == 0) == (fingerprints == 0)
-    require(sound, "numbers of records and fingerprints that contradict each other", offset + behind)
+    require(sound, "numbers of records and fingerprints that contradict each other", offset + after)
     blocks, places = numbers[:tables], list(zip(numbers[tables::2], numbers[tables + 1 :: 2]))
     sound = all(n <= fingerprints and (n == 0) == (fingerprints == 0) for n in blocks)
-    require(sound, "number of blocks out of range", offset + behind + 24)
+    require(sound, "number of blocks out of range", offset + after + 24)
     sound = places[-1][1] == 0 or parameters.id_kind == TEXTS
     require(sound, "a dictionary of ids that are no texts", trailer_offset - 8)
     check_places(file, places, offset)

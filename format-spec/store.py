@@ -32,8 +32,8 @@ def read_manifest(path):
     require(len(data) >= 16, "the file ends too early", len(data))
     check_checksum(data, len(data) - 4)
     end = len(data) - 4
-    parameters, behind = read_parameters(data[12:end], 12)
-    at = 12 + behind
+    parameters, after = read_parameters(data[12:end], 12)
+    at = 12 + after
     require(at + FIELDS.size <= end, "the file ends too early", end)
     numbering, _, next_segment, first_log, flushed, _, _, _, n = FIELDS.unpack_from(data, at)
     require(numbering <= 2, "numbering above 2", at)
@@ -43,7 +43,7 @@ def read_manifest(path):
     at += FIELDS.size
     runs, numbers, last = [], set(), 0
     for _ in range(n):
-        run, behind = read_run(data, at, end)
+        run, after = read_run(data, at, end)
         require(last < run.first <= run.last <= flushed, "sequence numbers of runs that do not ascend", at)
         indexed = run.records is not None and parameters.id_index == 1
         require((run.id_index is not None) == indexed, "an id index that is missing, or too many", at + 16)
@@ -52,8 +52,8 @@ def read_manifest(path):
             require(sound, "a number of a segment that is out of range, or twice there", at)
             numbers.update(entry[:1] if entry else ())
         runs.append(run)
-        last, at = run.last, behind
-    require(at == end, "bytes behind the last run", at)
+        last, at = run.last, after
+    require(at == end, "bytes after the last run", at)
     return Manifest(parameters, first_log, flushed, runs)
 
 def read_run(data, at, end):

@@ -98,9 +98,9 @@ def seal_segment(data):
         return
     seal_unit(data, 0, 16)
     try:
-        parameters, behind = read_parameters(bytes(data[at : at + length]), at)
+        parameters, after = read_parameters(bytes(data[at : at + length]), at)
         tables = len(table_orders(parameters))
-        numbers = struct.unpack_from("<%dQ" % (6 * tables + 6), data, at + behind + 24 + 8 * tables)
+        numbers = struct.unpack_from("<%dQ" % (6 * tables + 6), data, at + after + 24 + 8 * tables)
     except (Invalid, struct.error):
         seal_unit(data, at, len(data) - 8)
         return
@@ -117,7 +117,7 @@ def seal_segment(data):
         else:
             seal_pages(data, *places[-3], 4096, 0x300)
             seal_pages(data, *places[-2], 2052, 0x400)
-    struct.pack_into("<Q", data, at + behind + 16, xxh64([bytes(data[:at])]))
+    struct.pack_into("<Q", data, at + after + 16, xxh64([bytes(data[:at])]))
     seal_unit(data, at, len(data) - 8)
 
 

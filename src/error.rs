@@ -48,7 +48,7 @@ struct Inner {
     remedy: Option<&'static str>,
     source: Option<io::Error>,
     /// The device has, or would have, too little space.
-    out_of_room: bool,
+    out_of_space: bool,
 }
 
 /// The source of an error: the store's directory is not the one that was opened.
@@ -76,7 +76,7 @@ impl Error {
             offset: None,
             remedy: None,
             source: None,
-            out_of_room: false,
+            out_of_space: false,
         }))
     }
 
@@ -100,7 +100,7 @@ impl Error {
         };
         let displaced = source.get_ref().is_some_and(|source| source.is::<Displaced>());
         let remedy = match source.kind() {
-            _ if displaced => Some("close the store, and open it where it is now; what was acknowledged is there"),
+            _ if displaced => Some("close the store, and open it where it is now; acknowledged writes are kept"),
             io::ErrorKind::StorageFull => Some("free some space on the device and run it again"),
             io::ErrorKind::QuotaExceeded => Some("free some space, or raise the quota, and run it again"),
             io::ErrorKind::FileTooLarge => Some("raise the limit of file sizes (ulimit -f) and run it again"),
@@ -130,17 +130,17 @@ impl Error {
     }
 
     /// The device of `path` will have too little space.
-    pub(crate) fn too_little_room(message: String, path: &Path) -> Self {
+    pub(crate) fn too_little_space(message: String, path: &Path) -> Self {
         let mut error = Self::new(ErrorKind::Io, message)
             .at_path(path)
             .with_remedy("free some space on the device, or put the store on a larger one");
-        error.0.out_of_room = true;
+        error.0.out_of_space = true;
         error
     }
 
     pub(crate) fn is_out_of_room(&self) -> bool {
         let full = |kind| matches!(kind, io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded);
-        self.0.out_of_room || self.0.source.as_ref().is_some_and(|source| full(source.kind()))
+        self.0.out_of_space || self.0.source.as_ref().is_some_and(|source| full(source.kind()))
     }
 
     pub(crate) fn is_displaced(&self) -> bool {

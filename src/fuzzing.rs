@@ -1,5 +1,4 @@
-//! What the fuzz targets (fuzz/) need of the inside: there only where cargo-fuzz builds, and thin. Nothing is decided
-//! here.
+//! Entry points of the fuzz targets (fuzz/), compiled for cargo-fuzz only. They call the decoders and decide nothing.
 
 use crate::codec::{
     BlockBuffer, BlockKind, BlockShape, Codec, Codes, FlipsCode, decode_block, encode_block, fill_block, train,
@@ -65,7 +64,7 @@ impl TableCodes {
     }
 }
 
-/// What the index says of a block.
+/// A block's entry in the index.
 #[derive(Clone, Copy, Debug)]
 pub struct Shape {
     /// The number of its kind.
@@ -129,7 +128,7 @@ pub fn header(bytes: &[u8]) -> Result<()> {
     })
 }
 
-/// Where the footer of a file begins and what its length is with the trailer.
+/// Returns the offset of a file's footer, and its length with the trailer.
 pub fn locate_footer(trailer: &[u8], file_length: u64) -> Result<(u64, u64)> {
     Footer::locate(trailer, file_length).map(|(span, _)| (span.offset, span.length))
 }
@@ -139,7 +138,7 @@ pub fn footer(bytes: &[u8], offset: u64) -> Result<Vec<u8>> {
     Footer::parse(&mut Fields::new(bytes, offset)).map(|footer| footer.write())
 }
 
-/// What a trace of the same shows, sound or not.
+/// Returns the traced fields of the same bytes, sound or not.
 #[must_use]
 pub fn footer_fields(bytes: &[u8], offset: u64) -> Vec<Field> {
     let mut fields = Fields::new(bytes, offset).traced();
@@ -152,7 +151,7 @@ pub fn manifest(bytes: &[u8]) -> Result<Vec<u8>> {
     ManifestData::parse(&mut Fields::new(bytes, 0)).map(|manifest| manifest.write())
 }
 
-/// What a trace of the same shows, sound or not.
+/// Returns the traced fields of the same bytes, sound or not.
 #[must_use]
 pub fn manifest_fields(bytes: &[u8]) -> Vec<Field> {
     let mut fields = Fields::new(bytes, 0).traced();
@@ -165,7 +164,7 @@ pub fn log_header(bytes: &[u8]) -> Result<Vec<u8>> {
     LogHeader::parse(&mut Fields::new(bytes, 0)).map(|header| header.write())
 }
 
-/// Where the frames of a log are that hold, also behind some that do not.
+/// Returns the offsets of the frames of a log that hold, those after damaged ones included.
 pub fn log_frames(bytes: &[u8]) -> Result<Vec<u64>> {
     let (env, path) = (Memory::default(), Path::new("fuzzed"));
     env.set_bytes(path, bytes.to_vec());
@@ -217,7 +216,7 @@ pub fn text_index(section: &[u8], length: u64) -> Result<Vec<(u16, u16)>> {
     Ok(entries)
 }
 
-/// Three sections of a file that stand one behind the other from its beginning, by their lengths.
+/// Three adjacent sections from the beginning of a file, by their lengths.
 fn spans(lengths: [u64; 3]) -> [Span; 3] {
     let mut offset = 0u64;
     lengths.map(|length| {
@@ -256,8 +255,8 @@ pub fn single_text_ids(bytes: &[u8], lengths: [u64; 3], ranks: &[u64]) -> Result
     ranks.iter().map(of).collect()
 }
 
-/// Opens table `number` (data, codes and index, one behind the other) of a segment of so many fingerprints, and decodes
-/// all blocks: the keys, each with zeros behind so that it has 64 bits, or the leading 64 bits of rows.
+/// Opens table `number` (adjacent data, codes and index) of a segment of this many fingerprints, and decodes all blocks:
+/// the keys, filled up with zeros to 64 bits, or the leading 64 bits of rows.
 pub fn table(
     bytes: &[u8],
     lengths: [u64; 3],

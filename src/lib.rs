@@ -69,6 +69,8 @@ pub use env::ReadMode;
 pub use error::{Error, ErrorKind, Result};
 pub use fingerprint::{AnyFingerprint, Fingerprint, Id, IdAssignment, IdKind, IdRef, Match, Record, U256, distance};
 pub use format::Parameters;
+#[cfg(feature = "unstable")]
+pub use format::parameters::check_hashers;
 pub use join::Progress;
 pub use load::Records;
 pub use options::{Filters, Maintenance, Options};

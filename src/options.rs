@@ -99,7 +99,7 @@ impl Options {
         self
     }
 
-    /// Loads within about so many bytes of memory, at least 256 KiB, and a few mebibytes that every load takes. Records
+    /// Loads within about this many bytes of memory, at least 256 KiB, and a few mebibytes that every load takes. Records
     /// beyond that are sorted in temporary files.
     ///
     /// The default is half of the memory that the process may still take when the load begins
@@ -118,7 +118,7 @@ impl Options {
         self
     }
 
-    /// Keeps the latest writes in memtables of about so many bytes; there may be four of them. One of 64 MiB has space
+    /// Keeps the latest writes in memtables of about this many bytes; there may be four of them. One of 64 MiB has space
     /// for more than a million records.
     #[must_use]
     pub fn with_memtable_memory(mut self, bytes: u64) -> Self {
@@ -133,7 +133,7 @@ impl Options {
         self
     }
 
-    /// Runs loads, compactions, joins and batches of queries on so many threads; by default one a processor
+    /// Runs loads, compactions, joins and batches of queries on this many threads; by default one a processor
     /// ([`std::thread::available_parallelism`]). Stores opened with clones of the same options share them. Threads
     /// start with the first operation and stay for the next one; an operation that starts during another one has its
     /// own threads.
@@ -143,7 +143,7 @@ impl Options {
         self
     }
 
-    /// Makes filters in at most so many bytes of memory in all, table by table, oldest segments first.
+    /// Makes filters in at most this many bytes of memory in all, table by table, oldest segments first.
     /// [`crate::admin::FilterStatistics`] counts the filters left out.
     ///
     /// The default is half of the memory that the process may still take when the store first makes a filter. On Linux

@@ -17,7 +17,7 @@ pub struct QueryStats {
     /// Segments that were read whole, because that was cheaper than probing or requested.
     pub scans: u64,
     /// Segments that were merged with a batch of queries.
-    pub merges: u64,
+    pub merge_joins: u64,
 }
 
 impl AddAssign for QueryStats {
@@ -27,7 +27,7 @@ impl AddAssign for QueryStats {
         self.blocks += other.blocks;
         self.candidates += other.candidates;
         self.scans += other.scans;
-        self.merges += other.merges;
+        self.merge_joins += other.merge_joins;
     }
 }
 

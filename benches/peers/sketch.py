@@ -77,7 +77,7 @@ def table(speeds, beside, names):
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--rounds", type=int, default=5)
-    parser.add_argument("--every", type=int, default=3, help="take one document in so many [default: 3]")
+    parser.add_argument("--every", type=int, default=3, help="take every N-th document [default: 3]")
     options = parser.parse_args()
     inside_environment(PACKAGES)
     os.sched_setaffinity(0, {max(os.sched_getaffinity(0))})

@@ -36,7 +36,7 @@ pub(crate) fn tables(data: &Data, results: &[Points]) {
     curves("tie", &of("ties"), &KS);
     println!("\nnative by other truths\n");
     curves("truth", &of("truth"), &KS);
-    println!("\nnative, documents with at least so many features\n");
+    println!("\nnative, documents by their least number of features\n");
     curves("features", &of("features"), &KS);
     minhash(&of("minhash"));
     bands(&of("bands"));
@@ -55,7 +55,7 @@ pub(crate) fn errors(errors: &[Errors]) {
 pub(crate) fn lengths(lengths: &[Length]) {
     let rules: Vec<&str> = lengths.chunk_by(|a, b| a.words == b.words).take(1).flatten().map(|one| one.rule).collect();
     for (place, k) in DISTANCES.iter().enumerate() {
-        println!("\nUnrelated texts of so many words: false pairs within {k}, and the texts that are in any\n");
+        println!("\nUnrelated texts by their number of words: false pairs within {k}, and the texts in such pairs\n");
         head(&["words"].iter().chain(&rules).map(|&column| column.to_owned()).collect::<Vec<String>>());
         for same in lengths.chunk_by(|a, b| a.words == b.words) {
             let cells = same.iter().map(|one| format!("{} ({})", one.found[place], one.texts[place]));

@@ -58,7 +58,7 @@ pub(crate) struct BlockCase<'a> {
 impl<'a> BlockCase<'a> {
     pub(crate) fn take(take: &mut Take<'a>) -> Option<Self> {
         let (code, kind) = (take.u8(), take.u8());
-        let (count, behind) = (usize::from(take.u16().max(1)), usize::from(take.u8()));
+        let (count, after) = (usize::from(take.u16().max(1)), usize::from(take.u8()));
         let (base, last) = (take.u64(), take.u64());
         let (codes, section, codec) = if code == 255 {
             let codec = if kind == 63 { Codec::Xor } else { Codec::Adaptive };
@@ -69,7 +69,7 @@ impl<'a> BlockCase<'a> {
             CODES[usize::from(code) % CODES.len()].clone()
         };
         let body = take.rest();
-        let length = body.len().saturating_sub(behind);
+        let length = body.len().saturating_sub(after);
         Some(Self { codes, section, codec, shape: Shape { kind, base, last, count, length }, body })
     }
 }

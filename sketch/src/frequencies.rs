@@ -46,8 +46,8 @@ impl DocumentFrequencies {
     }
 
     /// Returns the table of weights. Features of fewer than `at_least` documents get the default, which is the weight
-    /// of a feature that never occurred. So do features that contain a line feed, which the text of a table cannot
-    /// hold.
+    /// of a feature that never occurred. Features that contain a line feed get it too, because the text of a table
+    /// cannot hold them.
     #[must_use]
     #[allow(clippy::cast_precision_loss, reason = "no corpus has 2^53 documents")]
     pub fn table(&self, at_least: u64) -> Table {

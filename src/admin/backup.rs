@@ -4,7 +4,7 @@
 //! call returns; on error there is no copy. Specified in format-spec/store.md, Backing up.
 
 use crate::admin::verify::{VerifyReport, verify};
-use crate::db::{CREATING, Handle, Maker, begin_creation, effective, hold_vacant, records_of_state, undo_creation};
+use crate::db::{CREATING, Handle, Maker, begin_creation, effective, hold_vacant, records_of_view, undo_creation};
 use crate::env::TempFile;
 use crate::error::{Error, ErrorKind, Result};
 use crate::extsort::Workspace;
@@ -46,19 +46,19 @@ pub struct BackupReport {
 
 /// Copies an open store to a path without a store, and verifies every byte of the copy.
 pub(crate) fn backup(handle: &Handle, path: &Path, mode: BackupMode) -> Result<BackupReport> {
-    let (state, manifest) = frozen(handle);
+    let (view, manifest) = frozen(handle);
     let options = &handle.inner.context.options;
     let path = &*absolute(path, options)?;
-    let (_held, options, room) = &hold_vacant(path, options)?;
+    let (_held, options, vacant) = &hold_vacant(path, options)?;
     let env = &*options.env;
-    let copied = Copying { path, options, mode, manifest, report: BackupReport::default() }.run(&state);
+    let copied = Copying { path, options, mode, manifest, report: BackupReport::default() }.run(&view);
     copied.inspect_err(|_| {
         // Without the manifest there is no store, and the mark explains the other files. With it, the files it names
         // have to stay.
         let removed = env.remove(&path.join(manifest::NAME));
         let is_gone = removed.is_ok() || removed.is_err_and(|error| error.kind() == io::ErrorKind::NotFound);
         if is_gone && env.sync_dir(path).is_ok() {
-            undo_creation(env, path, &ManifestData::new(handle.inner.context.parameters.clone()), room);
+            undo_creation(env, path, &ManifestData::new(handle.inner.context.parameters.clone()), vacant);
         }
     })
 }
@@ -69,7 +69,7 @@ fn frozen(handle: &Handle) -> (ReadView, ManifestData) {
     let follower = handle.follower.lock();
     let writer = inner.writer.as_ref().map(|writer| writer.lock());
     let versions = inner.versions();
-    let state = inner.state();
+    let view = inner.read_view();
     let mut manifest = versions.manifest.clone();
     if let Some(writer) = &writer {
         manifest.flushed = writer.next_sequence - 1;
@@ -79,7 +79,7 @@ fn frozen(handle: &Handle) -> (ReadView, ManifestData) {
     }
     manifest.first_log = 1;
     manifest.runs.clear();
-    (state, manifest)
+    (view, manifest)
 }
 
 struct Copying<'a> {
@@ -91,16 +91,16 @@ struct Copying<'a> {
 }
 
 impl Copying<'_> {
-    fn run(mut self, state: &ReadView) -> Result<BackupReport> {
+    fn run(mut self, view: &ReadView) -> Result<BackupReport> {
         let (env, path) = (Arc::clone(&self.options.env), self.path);
         begin_creation(&*env, path, &self.manifest)?;
-        for run in &state.view.runs {
+        for run in &view.version.runs {
             for segment in run.segments() {
                 self.take(segment)?;
             }
             self.manifest.runs.push(run.entry);
         }
-        by_width!(self.manifest.parameters.width(), F => self.take_memtables::<F>(state))?;
+        by_width!(self.manifest.parameters.width(), F => self.take_memtables::<F>(view))?;
         env.sync_dir(path).map_err(|error| Error::io("cannot sync", path, error))?;
         manifest::replace(&env, path, &self.manifest)?;
         let checked = verify(path, self.options)?;
@@ -111,7 +111,7 @@ impl Copying<'_> {
         }
         let _ = env.remove(&path.join(CREATING));
         let VerifyReport { files, .. } = checked;
-        let records = records_of_state(&self.manifest.parameters, state).0;
+        let records = records_of_view(&self.manifest.parameters, view).0;
         Ok(BackupReport { records, files, ..self.report })
     }
 
@@ -127,14 +127,14 @@ impl Copying<'_> {
         copy.copied(segment.file().contents(), segment.path())?.commit().map(|_| ())
     }
 
-    fn take_memtables<F: Fingerprint>(&mut self, state: &ReadView) -> Result<()> {
-        let last = state.view.runs.last().map_or(0, |run| run.entry.last);
+    fn take_memtables<F: Fingerprint>(&mut self, view: &ReadView) -> Result<()> {
+        let last = view.version.runs.last().map_or(0, |run| run.entry.last);
         if self.manifest.flushed <= last {
             self.manifest.flushed = last;
             return Ok(());
         }
         let (entries, net) =
-            effective::<F>(newest_entries(state.memtables().rev()).collect::<Result<_>>()?, &state.view.runs);
+            effective::<F>(newest_entries(view.memtables().rev()).collect::<Result<_>>()?, &view.version.runs);
         let Self { path, options, manifest, .. } = self;
         let (workspace, next) = (Workspace::new(path, options), AtomicU64::new(manifest.next_segment));
         let maker = Maker { path, options, parameters: &manifest.parameters, next: &next, obsolete_files: None };

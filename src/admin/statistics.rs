@@ -1,6 +1,6 @@
 //! Sizes and counts.
 
-use crate::db::{FilterStatistics, StoreInner, WritePressure, directory, filters, records_of_state};
+use crate::db::{FilterStatistics, StoreInner, WritePressure, directory, filters, records_of_view};
 use crate::format::manifest::WrittenBytes;
 use crate::format::parameters::Parameters;
 use crate::plan::{Design, TableForm, TableLayout};
@@ -71,8 +71,8 @@ impl Statistics {
     #[must_use]
     #[expect(clippy::cast_precision_loss, reason = "a ratio for people")]
     pub fn write_amplification(&self) -> f64 {
-        let WrittenBytes { log, new, merged } = self.written;
-        let all = log.saturating_add(new).saturating_add(merged);
+        let WrittenBytes { log, new, compacted } = self.written;
+        let all = log.saturating_add(new).saturating_add(compacted);
         if new == 0 { 1.0 } else { all as f64 / new as f64 }
     }
 }
@@ -134,7 +134,7 @@ pub(crate) fn empty_tables(design: Design, width: u32) -> Vec<TableStatistics> {
 
 pub(crate) fn of_store(inner: &StoreInner) -> Statistics {
     let context = &inner.context;
-    let mut total = of_state(context, &inner.state());
+    let mut total = of_view(context, &inner.read_view());
     let versions = inner.versions();
     total.file_bytes += versions.manifest.write().len() as u64;
     total.written = versions.manifest.written;
@@ -145,34 +145,33 @@ pub(crate) fn of_store(inner: &StoreInner) -> Statistics {
     total
 }
 
-pub(crate) fn of_state(context: &StoreContext, state: &ReadView) -> Statistics {
-    let (parameters, view) = (&context.parameters, &state.view);
-    let mut total = collect(parameters, view.segments.iter().map(|segment| &**segment));
-    total.runs = view.runs.len() as u64;
-    let hidden = view.runs.iter().filter_map(|run| run.tombstones.as_ref());
+pub(crate) fn of_view(context: &StoreContext, view: &ReadView) -> Statistics {
+    let (parameters, version) = (&context.parameters, &view.version);
+    let mut total = collect(parameters, version.segments.iter().map(|segment| &**segment));
+    total.runs = version.runs.len() as u64;
+    let hidden = version.runs.iter().filter_map(|run| run.tombstones.as_ref());
     total.tombstones = hidden.map(|segment| segment.footer().records).fold(0, u64::saturating_add);
     total.stored = total.records;
     let bytes = |segment: Option<&Arc<Segment>>| segment.map_or(0, |segment| segment.file().length());
-    for run in &view.runs {
+    for run in &version.runs {
         total.removal_bytes += bytes(run.tombstones.as_ref());
         total.id_index_bytes += bytes(run.id_index.as_ref());
         let others = [&run.tombstones, &run.id_index].into_iter().flatten();
         total.resident_bytes += others.map(|segment| segment.resident_bytes()).sum::<u64>();
     }
     total.file_bytes += total.removal_bytes + total.id_index_bytes;
-    for (memtable, visible) in state.memtables() {
+    for (memtable, visible) in view.memtables() {
         total.unflushed += u64::from(visible);
         total.distinct_at_most += u64::from(memtable.fingerprints());
         total.memtable_bytes += memtable.used_bytes();
     }
-    (total.records, total.is_count_exact) = records_of_state(parameters, state);
+    (total.records, total.is_count_exact) = records_of_view(parameters, view);
     total.is_distinct_exact &= total.unflushed == 0 && total.tombstones == 0;
-    total.filters = filters::statistics(&view.segments, context.filter_budget());
+    total.filters = filters::statistics(&version.segments, context.filter_budget());
     total
 }
 
 pub(crate) fn collect<'a>(parameters: &Parameters, segments: impl IntoIterator<Item = &'a Segment>) -> Statistics {
-    // An empty store has empty tables.
     let tables = empty_tables(parameters.design(), parameters.width());
     let mut total = Statistics { tables, ..Statistics::default() };
     for segment in segments {

@@ -1,9 +1,9 @@
 //! The changes of earlier labels.
 //!
-//! Where labels came in the order of the store, most records keep theirs, and so do their lines in a file. Changes name
-//! labels by the order in which they came. Fingerprints are read again only in chunks with a changed label, ids only
-//! where a label has to be found. Records that were searched again may have another label, and so may the others of
-//! their component if its label is not the one that the cluster had.
+//! Where labels came in the order of the store, most records keep their labels, and a file keeps their lines. Changes
+//! name labels by the order in which they came. Fingerprints are read again only in chunks with a changed label, ids
+//! only where a label has to be found. Records that were searched again may have another label; the others of their
+//! component have another one if the component's label is not that of the earlier cluster.
 
 use crate::bitset::Bitset;
 use crate::cluster::clustering::{Among, Clustered, Clustering, United, best_of};
@@ -21,7 +21,7 @@ use std::ops::{ControlFlow, Range};
 use std::slice::Iter;
 use std::sync::Arc;
 
-/// At most one of so many fingerprints may have a changed label.
+/// At most one of this many fingerprints may have a changed label.
 const UNCHANGED: u64 = 16;
 const CHUNKS: usize = 32;
 const LABELS: u64 = 1 << 10;

@@ -4,7 +4,7 @@ use crate::cluster::linkage::Linkage;
 use crate::cluster::numbers::Numbers;
 use crate::error::{Error, Result};
 use crate::fingerprint::Fingerprint;
-use crate::format::parameters::Parameters;
+use crate::format::parameters::{Parameters, check_hashers};
 use crate::join::{CleanSegments, JobContext, Progress};
 use crate::query::check_distance;
 use crate::segment::Segment;
@@ -13,7 +13,7 @@ use std::marker::PhantomData;
 use std::path::Path;
 use std::sync::Arc;
 
-/// If more than one of so many fingerprints is wanted, all are read instead of looking each up.
+/// If more than one of this many fingerprints is wanted, all are read instead of looking each up.
 pub(crate) const LOOKED_UP: u64 = 256;
 const LEAST_JOIN: u64 = 16 << 20;
 pub(crate) const COMPONENT: u64 = 4;
@@ -72,7 +72,7 @@ impl<F: Fingerprint> Clusters<F> {
         self
     }
 
-    /// Takes about so many bytes of memory beside the block indexes of the store; 1 GiB by default. It needs at least
+    /// Takes about this many bytes of memory beside the block indexes of the store; 1 GiB by default. It needs at least
     /// some four bytes a fingerprint, eight for star and twelve for complete linkage, and eight for each cluster of
     /// several fingerprints. Star and complete linkage write eight bytes a near pair of distinct fingerprints to a
     /// temporary file, and as many again to sort them, if the pairs do not fit the memory.
@@ -112,7 +112,7 @@ impl<F: Fingerprint> Clusters<F> {
     /// # Errors
     /// `InvalidInput` if its ids are of another kind, or its fingerprints were made by another hasher.
     pub fn with_new(mut self, other: &Snapshot<F>) -> Result<Self> {
-        Parameters::check_hashers("fingerprints", other.parameters().hasher(), self.parameters.hasher())?;
+        check_hashers("fingerprints", other.parameters().hasher(), self.parameters.hasher())?;
         if other.parameters().ids() != self.parameters.ids() {
             let message = format!(
                 "the ids of the new records are {}, those of the store {}",

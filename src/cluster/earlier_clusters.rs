@@ -1,9 +1,9 @@
 //! Earlier clusters: the records that are still in one, and those that are searched again.
 //!
-//! Near fingerprints stay near. So the records of a cluster stay together as long as none is missing, which may have
-//! linked the others. (The label is one if the record whose id it is is there.) Unknown are the pairs with a record
-//! that had no label, and the pairs within a cluster from which a record is missing: [`unite`] returns the fingerprints
-//! of these, to be compared with all.
+//! Near fingerprints stay near. So the records of a cluster stay together unless one is missing, which may have linked
+//! the others. (A label stands for its cluster only if the record with that id is still there.) Two kinds of pairs are
+//! unknown: those with a record that had no label, and those within a cluster from which a record is missing. [`unite`]
+//! returns the fingerprints of these records, to be compared with all.
 //!
 //! [`Matching`] matched most labels and records by their places; the others are matched here by their ids, both sorted.
 //! An id that is on both sides is not certain: all its records are searched again.

@@ -15,7 +15,7 @@ use rayon::prelude::*;
 use std::sync::Arc;
 
 const MOST: u64 = 1 << 13;
-/// A table has so many bits more in its number of groups than in that of its fingerprints, so most groups are empty.
+/// A table has this many bits more in its number of groups than in that of its fingerprints, so most groups are empty.
 const SPARE_BITS: u32 = 5;
 /// Most comparisons a fingerprint, on average. Beyond that a join takes less.
 const COMPARED: usize = 64;
@@ -49,7 +49,7 @@ impl<F: Fingerprint> Few<F> {
         let bits = few.len().max(1).ilog2() + SPARE_BITS;
         let parts = mask::split(mask::all::<F>(), k + 1);
         let tables: Vec<Table<F>> = parts.iter().map(|&part| Table::new(&few, Groups::new(part, bits))).collect();
-        // As if all fingerprints were spread like the few.
+        // An estimate: the other fingerprints are taken to be distributed like the few.
         let compared: usize = tables.iter().map(Table::compared).sum();
         Ok((compared <= COMPARED * few.len()).then_some(Self { k, tables }))
     }

@@ -65,7 +65,7 @@ impl<F: Fingerprint> Clusters<F> {
     /// `previous` has to have all labels of a clustering at the same distance, as it returned them: each is the id of a
     /// record of the cluster. A record is known by its id, so a record with another fingerprint since then has to be
     /// among the new ones. Where several records share an id, all count as new if there are more or fewer labels with
-    /// that id; and so do all records of clusters with the same label.
+    /// that id. All records of clusters with the same label count as new, too.
     ///
     /// ```
     /// use fpstore::clusters::{Keeper, Label};

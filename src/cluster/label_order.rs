@@ -163,7 +163,6 @@ impl<F: Fingerprint> Order<F> {
         self.new.get(chunk.new.clone()).unwrap_or_default()
     }
 
-    /// The records in this range without a label.
     pub(crate) fn unlabelled(&self, records: &Range<u64>) -> &[(u64, Id)] {
         let before = |record: u64| self.unlabelled.partition_point(|one| one.0 < record);
         self.unlabelled.get(before(records.start)..before(records.end)).unwrap_or_default()

@@ -117,7 +117,7 @@ fn rank_in<F: Fingerprint>(all: &[F], directory: &Directory, fingerprint: F) -> 
 }
 
 fn all<F: Fingerprint>(segment: &Segment) -> Result<(Array<F>, Directory)> {
-    let table = segment.first_table()?;
+    let table = segment.primary_table()?;
     let count = usize::try_from(table.index().fingerprints()).unwrap_or(usize::MAX);
     let mut all = Array::new(count).ok_or_else(|| {
         Error::new(ErrorKind::Io, "there is not enough memory for the fingerprints").with_remedy("allow less memory")

@@ -174,7 +174,6 @@ impl<F: Fingerprint> Clustering<F> {
     }
 }
 
-/// Adds a cluster; keeps the `count` largest.
 fn keep<T: Ord>(largest: &mut Largest<T>, cluster: (Reverse<u64>, T), count: usize) {
     largest.push(cluster);
     if largest.len() > count {

@@ -29,7 +29,7 @@ impl Background {
         }
         let mut background = Self { inner: Arc::clone(inner), threads: Vec::new() };
         background.start("fpstore flush", flush_when_due)?;
-        background.start("fpstore merge", merge_when_due)?;
+        background.start("fpstore compact", compact_when_due)?;
         Ok(Some(background))
     }
 
@@ -69,7 +69,7 @@ fn flush_when_due(inner: &StoreInner) -> Result<()> {
                 continue;
             }
             let pause = versions.flushing.as_ref().and_then(Failing::pause);
-            if pause.is_none() && !versions.sealed.is_empty() && !inner.must_merge_first(&versions) {
+            if pause.is_none() && !versions.sealed.is_empty() && !inner.must_compact_first(&versions) {
                 break;
             }
             versions.wait(&inner.changed, pause);
@@ -83,23 +83,23 @@ fn flush_when_due(inner: &StoreInner) -> Result<()> {
 }
 
 /// Compacts all that is due. A returned error poisons the store; others are noted.
-fn merge_when_due(inner: &StoreInner) -> Result<()> {
+fn compact_when_due(inner: &StoreInner) -> Result<()> {
     loop {
         inner.collect_obsolete(false);
         let mut versions = inner.versions();
         if versions.closing {
             return Ok(());
         }
-        let pause = versions.merging.as_ref().and_then(Failing::pause);
+        let pause = versions.compacting.as_ref().and_then(Failing::pause);
         if inner.due_now(&versions).is_none() {
             // Another compaction has removed the runs whose compaction failed.
-            versions.merging = versions.merging.take().filter(|_| pause.is_some());
+            versions.compacting = versions.compacting.take().filter(|_| pause.is_some());
             // The last reader of a run does not notify.
             let collecting = (!versions.obsolete.is_empty()).then_some(COLLECTING);
             versions.wait(&inner.changed, pause.into_iter().chain(collecting).min());
             continue;
         }
-        inner.limiter.unthrottle(inner.must_merge_first(&versions));
+        inner.limiter.unthrottle(inner.must_compact_first(&versions));
         drop(versions);
         match inner.compact_due(Some(&inner.limiter)) {
             Ok(_) => {}
@@ -124,7 +124,7 @@ impl StoreInner {
             self.check_poison()?;
             versions.wait(&self.changed, None);
         }
-        let works = versions.merging.is_none();
+        let works = versions.compacting.is_none();
         drop(versions);
         // A flush or compaction that has just ended may still hold runs.
         drop(self.flushing.lock());

@@ -31,7 +31,7 @@ impl StoreInner {
                 .with_remedy("write it in several batches, or load or remove in bulk"));
         }
         self.check_numbers(writer)?;
-        let active = match self.active(writer).filter(|memtable| memtable.has_room(operations)) {
+        let active = match self.active(writer).filter(|memtable| memtable.has_space(operations)) {
             Some(active) => active,
             None => self.next_memtable(writer, operations.len())?,
         };
@@ -47,7 +47,7 @@ impl StoreInner {
         })?;
         writer.next_sequence += 1;
         writer.log_bytes += end - begin;
-        // This does not fail: the memtable has room. If it did, log and memtable would differ.
+        // This does not fail: the memtable has space. If it did, log and memtable would differ.
         active.write(operations).inspect_err(|error| self.poison(error))?;
         Ok(Some(Promise { log, end }))
     }
@@ -94,13 +94,13 @@ impl StoreInner {
         Ok(())
     }
 
-    /// Seals the active memtable and publishes another one, for at least so many records.
+    /// Seals the active memtable and publishes another one, for at least this many records.
     fn next_memtable(&self, writer: &mut Writer, records: usize) -> Result<Arc<Memtable>> {
         // Without an active memtable, a load has sealed it; the log continues.
         if self.versions().active.is_some() {
             self.seal(writer)?;
         }
-        self.make_room()?;
+        self.make_space()?;
         let memtable = self.take_next(records)?;
         writer.active_first = writer.next_sequence;
         let mut versions = self.versions();
@@ -135,21 +135,21 @@ impl StoreInner {
         self.publish(versions);
     }
 
-    fn make_room(&self) -> Result<()> {
+    fn make_space(&self) -> Result<()> {
         match self.context.options.maintenance {
             Maintenance::Manual => Ok(()),
             Maintenance::Foreground => {
-                let has_room = self.flush_sealed(usize::MAX).is_ok() || self.versions().sealed.len() < MOST_SEALED;
+                let has_space = self.flush_sealed(usize::MAX).is_ok() || self.versions().sealed.len() < MOST_SEALED;
                 // Errors are noted, and the work is tried again.
                 let _ = self.compact_due(None);
                 self.check_poison()?;
-                if has_room { Ok(()) } else { self.refuse(&self.versions()) }
+                if has_space { Ok(()) } else { self.refuse(&self.versions()) }
             }
-            Maintenance::Background => self.wait_for_room(),
+            Maintenance::Background => self.wait_for_space(),
         }
     }
 
-    fn wait_for_room(&self) -> Result<()> {
+    fn wait_for_space(&self) -> Result<()> {
         let (mut versions, started) = (self.versions(), Instant::now());
         let mut waits = false;
         while versions.sealed.len() >= MOST_SEALED && !versions.closing {

@@ -81,14 +81,14 @@ pub(crate) fn records_of_runs<F: Fingerprint>(runs: &[Arc<Run>]) -> Counted {
     (u64::try_from(records).unwrap_or(0), is_exact)
 }
 
-pub(crate) fn records_of_state(parameters: &Parameters, state: &ReadView) -> Counted {
-    by_width!(parameters.width(), F => records_of::<F>(state))
+pub(crate) fn records_of_view(parameters: &Parameters, view: &ReadView) -> Counted {
+    by_width!(parameters.width(), F => records_of::<F>(view))
 }
 
-fn records_of<F: Fingerprint>(state: &ReadView) -> Counted {
-    let runs = &state.view.runs;
+fn records_of<F: Fingerprint>(view: &ReadView) -> Counted {
+    let runs = &view.version.runs;
     let (stored, is_exact) = records_of_runs::<F>(runs);
-    let entries = || newest_entries::<F>(state.memtables().rev());
+    let entries = || newest_entries::<F>(view.memtables().rev());
     match net_of(entries(), runs) {
         Ok(unflushed) => (stored.saturating_add_signed(unflushed), is_exact),
         Err(_) => (stored + entries().flatten().filter(|entry| !entry.is_tombstone).count() as u64, false),

@@ -25,7 +25,7 @@ const MERGED_PART: f64 = 0.5;
     reason = "these are estimates"
 )]
 impl StoreInner {
-    /// Refuses a segment of so many records and bytes of texts if the device has less than a quarter of its size with
+    /// Refuses a segment of this many records and bytes of texts if the device has less than a quarter of its size with
     /// distinct, evenly spread fingerprints.
     pub(crate) fn check_room_to_load(&self, records: u64, texts: u64) -> Result<()> {
         let tables = self.predicted(records)?.disk_bytes;
@@ -34,7 +34,7 @@ impl StoreInner {
             IdKind::Number => (records.max(2) as f64).log2() / 8.0 * records as f64,
             IdKind::Text => TEXTS_PART * texts as f64,
         };
-        self.check_room(tables + ids, LEAST_PART)
+        self.check_space(tables + ids, LEAST_PART)
     }
 
     /// Refuses to merge runs if the device has far too little space.
@@ -43,10 +43,10 @@ impl StoreInner {
         let bytes = sum(|run| run.records.map_or(0, |segment| segment.file_length));
         let (records, removed) = (sum(RunEntry::records), sum(RunEntry::removed));
         let left = records.saturating_sub(removed) as f64 / records.max(1) as f64;
-        self.check_room(bytes as f64 * left, MERGED_PART)
+        self.check_space(bytes as f64 * left, MERGED_PART)
     }
 
-    /// Bytes of memory of the index of so many fingerprints, about.
+    /// Bytes of memory of the index of this many fingerprints, about.
     pub(crate) fn index_bytes(&self, fingerprints: u64) -> u64 {
         self.predicted(fingerprints).map_or(0, |cost| cost.resident_bytes as u64)
     }
@@ -57,13 +57,13 @@ impl StoreInner {
         predict(parameters.design(), &Workload { fingerprints, width, distance, block_size, filter: false })
     }
 
-    fn check_room(&self, estimated: f64, least: f64) -> Result<()> {
+    fn check_space(&self, estimated: f64, least: f64) -> Result<()> {
         let path = &self.context.path;
         let Some(free) = self.context.env().free_bytes(path) else { return Ok(()) };
         if free as f64 >= estimated * least {
             return Ok(());
         }
         let message = format!("the new segment takes some {} bytes, {free} are free", estimated as u64);
-        Err(Error::too_little_room(message, path))
+        Err(Error::too_little_space(message, path))
     }
 }

@@ -14,7 +14,7 @@ use crate::wal::Durability;
 use std::path::Path;
 use std::sync::Arc;
 
-/// With so many logs of earlier processes, opening a store for writing flushes them.
+/// With this many logs of earlier processes, opening a store for writing flushes them.
 const MOST_LOGS: usize = 8;
 
 #[derive(Debug)]

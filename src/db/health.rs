@@ -24,7 +24,7 @@ pub struct Health {
     /// The failing flush. Writes go on until the memtables are full, then fail.
     pub flushing: Option<Trouble>,
     /// The failing compaction. Writes go on; queries search more and more runs.
-    pub merging: Option<Trouble>,
+    pub compacting: Option<Trouble>,
 }
 
 impl Health {

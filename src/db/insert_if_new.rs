@@ -41,9 +41,9 @@ impl StoreInner {
         self.check_id(id.as_ref(), false)?;
         self.slow_down();
         loop {
-            let (found, state) = self.ask(|searcher| {
+            let (found, view) = self.ask(|searcher| {
                 let found = searcher.duplicates(fingerprint, id.as_ref(), k, most.max(1));
-                found.map(|found| (found, searcher.state.clone()))
+                found.map(|found| (found, searcher.view.clone()))
             })?;
             let Near { own, duplicates } = found;
             let is_there = own.first().is_some_and(|first| first.distance == 0);
@@ -53,7 +53,7 @@ impl StoreInner {
                 return Ok(InsertOutcome { inserted: false, number: None, duplicates, own });
             }
             let mut writing = self.writer()?;
-            if self.may_be_near_later_writes(&state, fingerprint, k) {
+            if self.may_be_near_later_writes(&view, fingerprint, k) {
                 continue;
             }
             let done = self.write_with(&mut writing, &[Write::Insert(to_words(fingerprint), id)]);
@@ -65,20 +65,20 @@ impl StoreInner {
         }
     }
 
-    /// Whether a record within the distance may have been written after `state`. The caller has the writer lock.
-    fn may_be_near_later_writes<F: Fingerprint>(&self, state: &ReadView, fingerprint: F, k: u32) -> bool {
-        let now = self.state();
-        let last_run = |state: &ReadView| state.view.runs.last().map(|run| run.entry.last);
-        if last_run(&now) != last_run(state) {
+    /// Whether a record within the distance may have been written after `view`. The caller has the writer lock.
+    fn may_be_near_later_writes<F: Fingerprint>(&self, view: &ReadView, fingerprint: F, k: u32) -> bool {
+        let now = self.read_view();
+        let last_run = |view: &ReadView| view.version.runs.last().map(|run| run.entry.last);
+        if last_run(&now) != last_run(view) {
             // A flush or a load has ended meanwhile.
             return true;
         }
-        // So no memtable of `state` is gone.
-        let before = state.view.memtables.last();
+        // So no memtable of `view` is gone.
+        let before = view.version.memtables.last();
         let mut known = before.is_none();
         for (memtable, visible) in now.memtables() {
             let is_last = before.is_some_and(|before| Arc::ptr_eq(memtable, before));
-            let from = if is_last { state.visible() } else { 0 };
+            let from = if is_last { view.visible() } else { 0 };
             known |= is_last;
             if known && memtable.any_near_between(from, visible, fingerprint, k) {
                 return true;

@@ -49,8 +49,8 @@ mod write_batch;
 mod write_pressure;
 mod writer;
 
-pub(crate) use compaction::compact::{TEXTS_OF_COMPRESSED, merged_net};
-pub(crate) use count::{effective, pointless, records_of_runs, records_of_state};
+pub(crate) use compaction::compact::{TEXTS_OF_COMPRESSED, compacted_net};
+pub(crate) use count::{effective, pointless, records_of_runs, records_of_view};
 pub(crate) use directory::{CREATING, begin_creation, hold_vacant, undo_creation, vacancy_for_store};
 pub use filters::FilterStatistics;
 pub(crate) use flush::MEMORY;

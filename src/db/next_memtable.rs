@@ -46,7 +46,7 @@ impl StoreInner {
         self.wait_durable(written, Durability::SyncAll)
     }
 
-    /// A memtable for at least so many records: the one allocated ahead, or a new one. Fails with `Io` without enough
+    /// A memtable for at least this many records: the one allocated ahead, or a new one. Fails with `Io` without enough
     /// memory.
     pub(crate) fn take_next(&self, records: usize) -> Result<Arc<Memtable>> {
         let next = std::mem::replace(&mut self.versions().next, NextMemtable::Later);

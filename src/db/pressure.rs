@@ -20,13 +20,13 @@ use std::time::Duration;
 const DELAY: Duration = Duration::from_millis(1);
 
 impl StoreInner {
-    pub(crate) fn must_merge_first(&self, versions: &VersionSet) -> bool {
+    pub(crate) fn must_compact_first(&self, versions: &VersionSet) -> bool {
         let background = self.context.options.maintenance == Maintenance::Background;
-        background && versions.merging.is_none() && versions.runs.len() > picker::most(&sizes(&versions.runs))
+        background && versions.compacting.is_none() && versions.runs.len() > picker::most(&sizes(&versions.runs))
     }
 
     pub(crate) fn set_pressure(&self, versions: &VersionSet) {
-        let is_behind = self.must_merge_first(versions);
+        let is_behind = self.must_compact_first(versions);
         self.limiter.unthrottle(is_behind);
         self.pressure.is_slow.store(is_behind && !versions.sealed.is_empty(), Ordering::Relaxed);
     }
@@ -42,7 +42,7 @@ impl StoreInner {
 
     pub(crate) fn pressure(&self) -> WritePressure {
         let load = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
-        let sizes = sizes(&self.view().runs);
+        let sizes = sizes(&self.super_version().runs);
         let due = picker::due(&sizes).and_then(|due| sizes.get(due)).unwrap_or_default();
         WritePressure {
             slowed: load(&self.pressure.slowed),

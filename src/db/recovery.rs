@@ -151,7 +151,7 @@ impl Recovered {
         self.counted = counted.ok_or_else(|| damaged_log(NEVER_REACHED))?;
         let writer = &mut self.writer;
         let memtable = match self.active.take() {
-            Some(memtable) if memtable.has_room(operations) => memtable,
+            Some(memtable) if memtable.has_space(operations) => memtable,
             full => {
                 self.sealed.extend(full.map(|memtable| Sealed {
                     memtable,

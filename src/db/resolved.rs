@@ -40,7 +40,7 @@ struct OfId {
 impl Resolved {
     pub(crate) fn new(inner: &StoreInner, batch: &[Write]) -> Self {
         let known = || Known {
-            stored: ViewSearcher::new(&inner.context, inner.state()),
+            stored: ViewSearcher::new(&inner.context, inner.read_view()),
             newest: BTreeMap::new(),
             emptied: BTreeSet::new(),
             by_id: inner.context.parameters.id_index().then(BTreeMap::new),

@@ -47,7 +47,7 @@ pub(crate) struct StoreInner {
 
 impl StoreInner {
     pub(crate) fn new(context: Arc<StoreContext>, versions: VersionSet, writer: Option<Writer>) -> Self {
-        let view = versions.view();
+        let view = versions.super_version();
         let filters = FilterMaker::default();
         filters.want(&view.segments, &context, context.options.filters);
         Self {
@@ -78,19 +78,19 @@ impl StoreInner {
     /// Publishes the version set to readers and releases it. Returns the previous super version, whose drop may take
     /// time.
     pub(crate) fn publish(&self, versions: RankedGuard<'_, VersionSet>) -> Arc<SuperVersion> {
-        let before = self.latest.publish(versions.view());
+        let before = self.latest.publish(versions.super_version());
         self.set_pressure(&versions);
         self.changed.notify_all();
         before
     }
 
     pub(crate) fn make_filters(&self, when: Filters) {
-        self.filters.want(&self.latest.view().segments, &self.context, when);
+        self.filters.want(&self.latest.super_version().segments, &self.context, when);
     }
 
     /// Starts to build filters in the background if the segments have changed since `seen`.
     pub(crate) fn make_later_filters(&self, seen: &SuperVersion) {
-        let now = self.view();
+        let now = self.super_version();
         let same = |(a, b)| Arc::ptr_eq(a, b);
         if seen.segments.len() != now.segments.len() || !seen.segments.iter().zip(&now.segments).all(same) {
             let when = self.context.options.filters;
@@ -102,22 +102,22 @@ impl StoreInner {
         self.filters.wait();
     }
 
-    pub(crate) fn view(&self) -> Arc<SuperVersion> {
-        self.latest.view()
+    pub(crate) fn super_version(&self) -> Arc<SuperVersion> {
+        self.latest.super_version()
     }
 
-    pub(crate) fn state(&self) -> ReadView {
-        self.latest.state()
+    pub(crate) fn read_view(&self) -> ReadView {
+        self.latest.read_view()
     }
 
     pub(crate) fn ask<R>(&self, ask: impl FnOnce(&mut ViewSearcher) -> R) -> R {
         let idle = self.idle.lock().pop();
-        let mut searcher = idle.unwrap_or_else(|| ViewSearcher::new(&self.context, self.state()));
+        let mut searcher = idle.unwrap_or_else(|| ViewSearcher::new(&self.context, self.read_view()));
         searcher.catch_up(&self.latest);
         let answer = ask(&mut searcher);
         let mut idle = self.idle.lock();
         // An idle searcher must not keep an old super version: `forget` comes after `publish`.
-        if searcher.version == self.latest.version() {
+        if searcher.version == self.latest.number() {
             idle.push(searcher);
         }
         answer
@@ -163,7 +163,7 @@ impl StoreInner {
             None => Ok(()),
             Some(cause) => Err(Error::new(ErrorKind::Poisoned, format!("an earlier write failed ({cause})"))
                 .at_path(&self.context.path)
-                .with_remedy("close the store and open it again; what was acknowledged is there")),
+                .with_remedy("close the store and open it again; acknowledged writes are kept")),
         }
     }
 
@@ -201,7 +201,7 @@ impl StoreInner {
         Health {
             poisoned: self.poisoned().map(str::to_owned),
             flushing: trouble(&versions.flushing),
-            merging: trouble(&versions.merging),
+            compacting: trouble(&versions.compacting),
         }
     }
 

@@ -24,7 +24,7 @@ pub(crate) struct VersionSet {
     /// Whether there is a manifest on disk: not before the store is created.
     pub(crate) is_placed: bool,
     pub(crate) flushing: Option<Failing>,
-    pub(crate) merging: Option<Failing>,
+    pub(crate) compacting: Option<Failing>,
     pub(crate) closing: bool,
 }
 
@@ -64,12 +64,12 @@ impl VersionSet {
             next: NextMemtable::Later,
             is_placed: true,
             flushing: None,
-            merging: None,
+            compacting: None,
             closing: false,
         }
     }
 
-    pub(crate) fn view(&self) -> SuperVersion {
+    pub(crate) fn super_version(&self) -> SuperVersion {
         let sealed = self.sealed.iter().map(|sealed| &sealed.memtable);
         SuperVersion::new(self.runs.clone(), sealed.chain(&self.active).cloned().collect())
     }

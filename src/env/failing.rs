@@ -25,13 +25,13 @@ impl Failing {
         Self { inner, operations: Arc::default(), fails, free: None, available: None }
     }
 
-    /// Reports so many free bytes.
+    /// Reports this many free bytes.
     #[must_use]
     pub fn with_free_bytes(self, bytes: u64) -> Self {
         Self { free: Some(bytes), ..self }
     }
 
-    /// Reports so many bytes of available memory.
+    /// Reports this many bytes of available memory.
     #[must_use]
     pub fn with_available_memory(self, bytes: u64) -> Self {
         Self { available: Some(bytes), ..self }

@@ -104,7 +104,7 @@ pub trait LogFile: Debug + Send + Sync {
     /// Makes the file at least so long, with zeros at the end, and allocates space on the device where the system can.
     /// Then writes within this length do not fail for lack of space, and syncing them need not update the length.
     fn allocate(&self, length: u64) -> io::Result<()>;
-    /// Cuts the file to at most so many bytes.
+    /// Cuts the file to at most this many bytes.
     fn cut(&self, length: u64) -> io::Result<()>;
     /// Makes all bytes written so far durable, and the length that reading them needs.
     fn sync_data(&self) -> io::Result<()>;

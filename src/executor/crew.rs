@@ -1,5 +1,6 @@
 //! Thread pools that each run one operation at a time.
 
+use super::rank::inheriting;
 use super::spawn::spawn_scoped;
 use crate::error::{Error, Result};
 use parking_lot::Mutex;
@@ -86,6 +87,7 @@ impl Executor {
     fn run_on_crew<R: Send>(&self, is_exclusive: bool, work: impl FnOnce() -> Result<R> + Send) -> Result<R> {
         let crew = self.crew()?;
         crew.set_exclusive(is_exclusive);
+        let work = inheriting(work);
         if rayon::current_thread_index().is_none() {
             return crew.install(work);
         }

@@ -6,7 +6,8 @@
 //! **Crews** (`crew.rs`). Parallel work runs on a crew: a thread pool that runs one operation at a time. The next
 //! operation uses it again; two simultaneous operations have two crews. So a thread that waits for a part of its
 //! operation takes other parts of the same operation only, never work that needs a lock or a queue of the waiting
-//! operation.
+//! operation. A limit on the number of crews would let one operation wait for another that waits for its lock; so the
+//! threads are bounded by those of [`crate::Options::with_threads`] for each operation that callers run at a time.
 //!
 //! **Background threads** (`background.rs`) flush and compact. Each is a crew of one; `rate_limiter.rs` paces
 //! compaction.
@@ -16,14 +17,17 @@
 //! | thread | waits for |
 //! |---|---|
 //! | caller | its crew, locks, the sync of a log, background threads when a write has to wait for a flush |
-//! | crew of a load, flush or compaction | its own parts, the thread that writes the segment, the threads that read runs ahead |
+//! | crew of a load, flush or compaction | its own parts, locks of `db`, the threads that write the segment and read runs |
 //! | crew of a join or a batch of queries | its own parts, the caller that takes the results |
 //! | background thread | locks, changes of the version set, the thread that writes the segment |
+//! | thread that makes filters | tables to make them of |
+//! | thread of an iterator over pairs, or of labels that are matched | its crew, the caller that takes or gives the next chunk |
+//! | thread that waits for a caller within another pool | the crew of the caller's operation |
 //! | thread that writes a segment or a run, or reads ahead | files |
 //!
-//! Threads of a crew take no locks of `db`. If a callback of the caller starts an operation that does, this operation
-//! gets a crew of its own ([`Executor::run_exclusive`]). Locks have an order, which debug builds check
-//! ([`RankedMutex`], `rank.rs`).
+//! Threads of a crew take locks of `db` only in exclusive operations ([`Executor::run_exclusive`]). If a callback of the
+//! caller starts such an operation within another one, it gets a crew of its own. Locks have an order, which debug
+//! builds check ([`RankedMutex`], `rank.rs`); a crew inherits the locks of the caller that waits for it.
 
 mod background;
 mod crew;

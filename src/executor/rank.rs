@@ -92,6 +92,17 @@ thread_local! {
     static HELD: RefCell<Vec<Rank>> = const { RefCell::new(Vec::new()) };
 }
 
+/// Lets the thread that runs `work` inherit the locks that this thread holds while it waits for that one.
+pub(super) fn inheriting<R>(work: impl FnOnce() -> R) -> impl FnOnce() -> R {
+    let held = HELD.with_borrow(Clone::clone);
+    move || {
+        let own = HELD.replace(held);
+        let result = work();
+        HELD.set(own);
+        result
+    }
+}
+
 #[derive(Debug)]
 struct Held(Rank);
 
@@ -145,6 +156,13 @@ mod tests {
         let panicked = std::panic::catch_unwind(std::panic::AssertUnwindSafe(down));
         assert_eq!(panicked.is_err(), cfg!(debug_assertions));
         // A released lock does not count.
+        assert_eq!(up(), 2);
+        // A thread that works for the holder of a lock takes none of a lower rank.
+        let held = versions.lock();
+        let work = inheriting(|| *writer.lock());
+        let worked = std::thread::scope(|scope| scope.spawn(work).join());
+        assert_eq!(worked.is_err(), cfg!(debug_assertions));
+        drop(held);
         assert_eq!(up(), 2);
     }
 }

@@ -1,4 +1,4 @@
-//! The pace of background compaction, and its end.
+//! Throttling and stopping background compaction.
 
 use crate::error::{Error, Result};
 use parking_lot::{Condvar, Mutex};

@@ -57,7 +57,7 @@ impl<F: Fingerprint> TextSorter<F> {
         Ok(())
     }
 
-    /// Makes space for one more record, whose text takes so many bytes, if the memory allows for it.
+    /// Makes space for one more record, whose text takes this many bytes, if the memory allows for it.
     fn make_space(&mut self, bytes: usize) -> bool {
         if !self.texts.has_space(bytes - LENGTH_BYTES) {
             let piece = length(PIECE.min(self.memory / 16)).max(bytes);
@@ -81,7 +81,7 @@ impl<F: Fingerprint> TextSorter<F> {
         true
     }
 
-    /// Bytes that are taken, with so many slots, when these are sorted.
+    /// Bytes that are taken, with this many slots, when these are sorted.
     fn held(&self, slots: usize) -> u64 {
         bytes_of::<Slot<F>>(2 * slots) + self.texts.capacity + self.transfer
     }

@@ -25,9 +25,9 @@ pub struct AnyFingerprint {
 
 impl AnyFingerprint {
     /// The widths that there are, in bits.
+    #[cfg(feature = "unstable")]
     pub const WIDTHS: [u32; 3] = WIDTHS;
 
-    /// The first `count` words.
     pub(crate) fn of_words(words: Words, count: usize) -> Self {
         Self { words, width: 64 * u32::try_from(count).unwrap_or(0) }
     }

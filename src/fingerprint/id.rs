@@ -10,7 +10,7 @@ pub enum IdKind {
     /// Numbers of 64 bits.
     #[default]
     Number,
-    /// Texts, such as URLs and paths: UTF-8, 1 to [`Id::MAX_TEXT`] bytes, without TAB, CR, LF and NUL.
+    /// Texts, such as URLs and paths: UTF-8, 1 to 4096 bytes, without TAB, CR, LF and NUL.
     Text,
     /// No ids: each fingerprint has a count.
     None,
@@ -69,6 +69,7 @@ pub enum Id {
 
 impl Id {
     /// Longest text id in bytes.
+    #[cfg(feature = "unstable")]
     pub const MAX_TEXT: usize = MAX_TEXT;
 
     /// The number or count; `None` of a text.

@@ -64,7 +64,6 @@ impl LogHeader {
     }
 }
 
-/// The header of a frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct FrameHeader {
     pub(crate) length: u32,
@@ -201,7 +200,8 @@ fn parse_record(fields: &mut Fields<'_>, words: usize, ids: IdKind) -> Result<Re
 
 /// The error for a log that breaks off where it must not.
 pub(crate) fn damaged_log(message: &str) -> Error {
-    Error::damaged(message).with_remedy("run `fprepair` on the store: it tells what can be saved, and saves it")
+    Error::damaged(message)
+        .with_remedy("run `fprepair` on the store: it lists the records that can be saved, and saves them with --yes")
 }
 
 #[cfg(test)]

@@ -74,7 +74,7 @@ pub struct WrittenBytes {
     /// To segments of new records: flushed, or loaded in bulk.
     pub new: u64,
     /// To segments that were merged from others.
-    pub merged: u64,
+    pub compacted: u64,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -120,8 +120,8 @@ impl ManifestData {
             IdAssignment::Auto => 1,
             IdAssignment::Explicit => 2,
         });
-        let WrittenBytes { log, new, merged } = self.written;
-        for value in [self.next_id, self.next_segment, self.first_log, self.flushed, log, new, merged] {
+        let WrittenBytes { log, new, compacted } = self.written;
+        for value in [self.next_id, self.next_segment, self.first_log, self.flushed, log, new, compacted] {
             out.extend_from_slice(&value.to_le_bytes());
         }
         out.extend_from_slice(&u32::try_from(self.runs.len()).unwrap_or(u32::MAX).to_le_bytes());
@@ -159,7 +159,7 @@ impl ManifestData {
         let written = WrittenBytes {
             log: fields.u64("bytes to logs")?,
             new: fields.u64("bytes of new segments")?,
-            merged: fields.u64("bytes of merged segments")?,
+            compacted: fields.u64("bytes of merged segments")?,
         };
         let count = fields.u32("runs")? as usize;
         if count > fields.remaining() / LEAST_RUN {

@@ -21,7 +21,7 @@ pub struct Parameters {
     ids: IdKind,
     id_index: bool,
     hasher: Option<Box<str>>,
-    /// What the creator of the store says; `Undecided` from then on: the manifest has it.
+    /// As given at creation; `Undecided` afterwards, when the manifest has it.
     id_assignment: IdAssignment,
 }
 
@@ -214,21 +214,6 @@ impl Parameters {
         self.design.tables(self.width).map(|_| ())
     }
 
-    /// Refuses to compare fingerprints of two hashers ([`Parameters::hasher`]), where both are known. `what` names the
-    /// first ones in the error: "queries".
-    ///
-    /// # Errors
-    /// `InvalidInput` that names both hashers.
-    pub fn check_hashers(what: &str, hasher: Option<&str>, of_others: Option<&str>) -> Result<()> {
-        match (hasher, of_others) {
-            (Some(own), Some(others)) if own != others => Err(Error::invalid(format!(
-                "the {what} were made by {own}, the fingerprints that they are to be compared with by {others}; \
-                 distances between the two mean nothing"
-            ))),
-            _ => Ok(()),
-        }
-    }
-
     /// Appends 16 bytes and the hasher.
     pub(crate) fn write(&self, out: &mut Vec<u8>) {
         let (kind, a, b) = match self.design {
@@ -301,6 +286,21 @@ impl Parameters {
         let parameters = Self { width, max_distance, design, codec, block_size, ids, id_index, hasher, id_assignment };
         parameters.check().map_err(|error| Error::damaged(error.message()).at_offset(start))?;
         Ok(parameters)
+    }
+}
+
+/// Refuses to compare fingerprints of two hashers ([`Parameters::hasher`]), where both are known. `what` names the first
+/// ones in the error: "queries".
+///
+/// # Errors
+/// `InvalidInput` that names both hashers.
+pub fn check_hashers(what: &str, hasher: Option<&str>, of_others: Option<&str>) -> Result<()> {
+    match (hasher, of_others) {
+        (Some(own), Some(others)) if own != others => Err(Error::invalid(format!(
+            "the {what} were made by {own}, the fingerprints that they are to be compared with by {others}; distances \
+             between the two mean nothing"
+        ))),
+        _ => Ok(()),
     }
 }
 

@@ -45,7 +45,7 @@ impl Distributions {
         let layout = PageLayout::of_table(segment.parameters(), 0);
         let mut filled = 0;
         let mut previous = None;
-        let table = segment.segment.first_table()?;
+        let table = segment.segment.primary_table()?;
         for number in 0..table.index().len() {
             let length = table.index().place(number).map_or(0, |place| place.length);
             let slot = number % layout.blocks;

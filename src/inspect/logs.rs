@@ -86,7 +86,7 @@ impl LogView {
         self.reader.header().first
     }
 
-    /// The next batch; `None` behind the last one that holds.
+    /// The next batch; `None` after the last one that holds.
     ///
     /// # Errors
     /// `InvalidInput` if fingerprints have another width; `Damaged`, `Io`.
@@ -99,7 +99,7 @@ impl LogView {
         Ok(Some(FrameView { offset, bytes: self.reader.position() - offset, sequence, operations }))
     }
 
-    /// Number of bytes behind the last frame that holds, which a crash has cut short. For use after the last frame.
+    /// Number of bytes after the last frame that holds: a frame that a crash has cut short. For use after the last frame.
     ///
     /// # Errors
     /// `Damaged` if they were durable; `Io`.

@@ -163,7 +163,7 @@ impl SegmentView {
             }
             TableForm::Narrow { row, .. } => {
                 let rows: Vec<u64> = table.block(number, &mut scratch)?.iter().map(|key| key & low_mask(row)).collect();
-                let first = self.segment.first_table()?;
+                let first = self.segment.primary_table()?;
                 let known = first.index().fingerprints();
                 let row = |row| {
                     let bytes = if row < known { first.row(row, &mut scratch)? } else { &[] };

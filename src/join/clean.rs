@@ -12,14 +12,14 @@ use std::sync::{Arc, OnceLock};
 #[derive(Clone, Debug)]
 pub(crate) struct CleanSegments {
     context: Arc<StoreContext>,
-    state: ReadView,
+    view: ReadView,
     segments: Arc<OnceLock<Vec<Arc<Segment>>>>,
 }
 
 impl CleanSegments {
     pub(crate) fn new<F: Fingerprint>(snapshot: &Snapshot<F>) -> Self {
-        let (context, state) = (Arc::clone(snapshot.context()), snapshot.state().clone());
-        Self { context, state, segments: Arc::default() }
+        let (context, view) = (Arc::clone(snapshot.context()), snapshot.read_view().clone());
+        Self { context, view, segments: Arc::default() }
     }
 
     /// The segments, made by the first call.
@@ -27,7 +27,7 @@ impl CleanSegments {
         if self.segments.get().is_none() {
             // Not under a lock of the cell: all threads of the current pool might wait for it.
             let workspace = job.workspace(job.memory / 2);
-            let made = job.executor.run(|| segments::<F>(&self.context, &self.state, &workspace))?;
+            let made = job.executor.run(|| segments::<F>(&self.context, &self.view, &workspace))?;
             // Another thread may have been faster; its segments stay.
             let _ = self.segments.set(made);
         }
@@ -43,19 +43,19 @@ impl CleanSegments {
 /// of all records. A new segment is in a temporary file without a name, which vanishes with its last reader.
 fn segments<F: Fingerprint>(
     context: &StoreContext,
-    state: &ReadView,
+    view: &ReadView,
     workspace: &Workspace,
 ) -> Result<Vec<Arc<Segment>>> {
     let mut segments = Vec::new();
-    let records: Box<dyn Iterator<Item = Result<Record<F>>>> = if state.has_tombstones() {
-        Box::new(state.merge().live())
+    let records: Box<dyn Iterator<Item = Result<Record<F>>>> = if view.has_tombstones() {
+        Box::new(view.newest_entries().live())
     } else {
-        segments.clone_from(&state.view.segments);
-        if state.visible() == 0 && state.view.memtables.len() < 2 {
+        segments.clone_from(&view.version.segments);
+        if view.visible() == 0 && view.version.memtables.len() < 2 {
             return Ok(segments);
         }
         let mut merge = NewestEntries::default();
-        state.memtables().rev().for_each(|(memtable, visible)| merge.add_entries(memtable.entries(visible)));
+        view.memtables().rev().for_each(|(memtable, visible)| merge.add_entries(memtable.entries(visible)));
         Box::new(merge.live())
     };
     let parameters = context.parameters.clone().with_id_index(false);

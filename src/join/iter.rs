@@ -88,7 +88,7 @@ impl<T: Send + 'static> Background<T> {
         let (sender, chunks) = sync_channel(4);
         let work = move || {
             if let Err(error) = find(&sender) {
-                // Without a receiver, the error is of no interest.
+                // Without a receiver there is no caller to report it to.
                 let _ = sender.send(Err(error));
             }
         };

@@ -1,4 +1,4 @@
-//! The means and the progress of long work over a store.
+//! The context and the progress of a long operation on a store.
 
 use crate::env::Env;
 use crate::error::{Error, Result};

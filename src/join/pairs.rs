@@ -2,7 +2,7 @@
 
 use crate::error::Result;
 use crate::fingerprint::{Fingerprint, Id};
-use crate::format::Parameters;
+use crate::format::parameters::check_hashers;
 use crate::join::budget::Join;
 use crate::join::clean::CleanSegments;
 use crate::join::expand::Expander;
@@ -23,8 +23,8 @@ const SHARE: u64 = 1 << 16;
 /// A join: all pairs within a distance.
 ///
 /// Every pair comes once, in an order that depends only on the stores, not on the number of threads. Results come while
-/// the work goes on. Without ids, each pair of fingerprints comes once with their counts, and so does a fingerprint
-/// that was counted several times, with itself.
+/// the work goes on. Without ids, each pair of fingerprints comes once with their counts; a fingerprint that was
+/// counted several times comes as a pair with itself.
 ///
 /// ```
 /// use fpstore::{Options, Parameters, Records, Store};
@@ -54,7 +54,7 @@ impl<F: Fingerprint> Pairs<F> {
     pub(crate) fn new(one: &Snapshot<F>, other: Option<&Snapshot<F>>, k: u32) -> Result<Self> {
         check_distance(k, F::WIDTH)?;
         if let Some(other) = other {
-            Parameters::check_hashers("fingerprints", other.parameters().hasher(), one.parameters().hasher())?;
+            check_hashers("fingerprints", other.parameters().hasher(), one.parameters().hasher())?;
         }
         Ok(Self {
             left: CleanSegments::new(one),
@@ -66,7 +66,7 @@ impl<F: Fingerprint> Pairs<F> {
         })
     }
 
-    /// Takes about so many bytes of memory, at least 1 MiB, beside the block indexes of the stores. The default is 1
+    /// Takes about this many bytes of memory, at least 1 MiB, beside the block indexes of the stores. The default is 1
     /// GiB.
     #[must_use]
     pub fn with_memory(mut self, bytes: u64) -> Self {

@@ -27,7 +27,7 @@ const BUCKET: u64 = 8192;
 const MOST_BUCKET_BITS: u32 = 11;
 /// The same where the memory requires more buckets.
 const MOST_BITS: u32 = 18;
-/// Buckets are joined together until they have so many fingerprints.
+/// Buckets are joined together until they have this many fingerprints.
 const TASK: usize = 8192;
 
 impl<F: Fingerprint> Join<'_, F> {
@@ -95,7 +95,7 @@ impl<'a, 't, F: Fingerprint> Passes<'a, '_, 't, F> {
         Ok(ControlFlow::Continue(()))
     }
 
-    /// The number of buckets for so many fingerprints, as a power of two.
+    /// The number of buckets for this many fingerprints, as a power of two.
     fn bucket_bits(&self, items: u64) -> u32 {
         let bits = |size: u64| (items / size.max(1)).checked_ilog2().map_or(0, |bits| bits + 1);
         // Twice as many as buckets of equal size would need.

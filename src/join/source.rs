@@ -31,8 +31,8 @@ pub(super) struct FingerprintSource<'a, F> {
 #[derive(Debug)]
 enum LoadedPart<F> {
     Stored(Share),
-    /// In memory, so many.
-    Kept(Array<F>, usize),
+    /// In memory, and their number.
+    Buffered(Array<F>, usize),
 }
 
 impl<'a, F: Fingerprint> FingerprintSource<'a, F> {
@@ -54,7 +54,7 @@ impl<'a, F: Fingerprint> FingerprintSource<'a, F> {
                     kept.as_mut_slice().iter_mut().skip(count).zip(fingerprints).for_each(|(slot, one)| *slot = *one);
                     count += fingerprints.len();
                 })?;
-                Ok(LoadedPart::Kept(kept, count))
+                Ok(LoadedPart::Buffered(kept, count))
             };
             shares.into_par_iter().map(keep).collect::<Result<_>>()?
         };
@@ -72,9 +72,9 @@ impl<'a, F: Fingerprint> FingerprintSource<'a, F> {
             let mut kept = Array::new(count).ok_or_else(no_memory)?;
             let mut slots = kept.as_mut_slice().iter_mut();
             each(visit, &mut |one| slots.next().into_iter().for_each(|slot| *slot = one))?;
-            Ok(LoadedPart::Kept(kept, count))
+            Ok(LoadedPart::Buffered(kept, count))
         })?;
-        let count = |part: &LoadedPart<F>| if let LoadedPart::Kept(_, count) = part { *count as u64 } else { 0 };
+        let count = |part: &LoadedPart<F>| if let LoadedPart::Buffered(_, count) = part { *count as u64 } else { 0 };
         Ok(Self { segments: Vec::new(), only: None, at_most: parts.iter().map(count).sum(), parts })
     }
 
@@ -86,7 +86,7 @@ impl<'a, F: Fingerprint> FingerprintSource<'a, F> {
         let mut sample = Vec::new();
         let (mut scratch, mut block) = (Scratch::default(), Vec::new());
         for segment in &self.segments {
-            let table = segment.first_table()?;
+            let table = segment.primary_table()?;
             let blocks = table.index().len();
             for number in (0..blocks).step_by((blocks / SAMPLED).max(1)) {
                 table.fingerprints(number, &mut scratch, &mut block)?;
@@ -114,7 +114,7 @@ impl<'a, F: Fingerprint> FingerprintSource<'a, F> {
         let all = given.into_par_iter().zip(&self.parts);
         all.map(|(given, part)| {
             make(given, &|visit| match part {
-                LoadedPart::Kept(kept, count) => {
+                LoadedPart::Buffered(kept, count) => {
                     kept.as_slice().get(..*count).unwrap_or_default().chunks(CHUNK).for_each(visit);
                     Ok(())
                 }
@@ -146,7 +146,7 @@ pub(crate) fn visit_wanted<F: Fingerprint>(
     let (mut scratch, mut block, mut first) = (Scratch::default(), Vec::new(), 0);
     let index_of = |number: u64| usize::try_from(number).unwrap_or(usize::MAX);
     for segment in segments {
-        let table = segment.first_table()?;
+        let table = segment.primary_table()?;
         for number in share.blocks(table.index()) {
             let from = first + table.index().rank(number);
             let mut numbers = (from..first + table.index().rank(number + 1))
@@ -215,12 +215,12 @@ struct Cursor<'a, F> {
 
 impl<'a, F: Fingerprint> Cursor<'a, F> {
     fn new(segment: &'a Segment, share: Share) -> Result<Self> {
-        let table = segment.first_table()?;
+        let table = segment.primary_table()?;
         let block = table.index().find(share.from);
         Ok(Self { table, share, scratch: Scratch::default(), block, fingerprints: Vec::new(), rest: 0..0 })
     }
 
-    /// Decodes the next block; false behind the share.
+    /// Decodes the next block; false after the share.
     fn next_block(&mut self) -> Result<bool> {
         let behind = self.rest.end < self.fingerprints.len();
         if behind || self.block >= self.table.index().len() {

@@ -62,7 +62,7 @@ impl<'t, F: Fingerprint> Passes<'_, '_, 't, F> {
     }
 }
 
-/// Cuts tiles into ranges of at most so many fingerprints, or of one tile.
+/// Cuts tiles into ranges of at most this many fingerprints, or of one tile.
 fn ranges<F: Fingerprint>(groups: Groups<F>, counts: &Counts, most: usize) -> Vec<Range<usize>> {
     let mut ranges: Vec<Range<usize>> = Vec::new();
     let mut sum = 0;

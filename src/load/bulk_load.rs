@@ -1,6 +1,6 @@
 //! Bulk load: one new run and one new manifest.
 
-use crate::db::{Made, Refused, Slowed, StoreInner, Writer, check_id_assignment, merged_net, pointless};
+use crate::db::{Made, Refused, Slowed, StoreInner, Writer, check_id_assignment, compacted_net, pointless};
 use crate::error::{Error, Result};
 use crate::extsort::Workspace;
 use crate::fingerprint::{Fingerprint, IdAssignment, IdKind, Record, by_width};
@@ -41,14 +41,14 @@ impl LoadReport {
 pub(crate) struct Loaded {
     pub(crate) report: LoadReport,
     pub(crate) removed: u64,
-    pub(crate) merged: bool,
+    pub(crate) compacted: bool,
 }
 
 /// The runs that are merged with the new one in the same step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Merging {
+pub(crate) enum CompactAfter {
     /// None; or those that are due, if no background thread merges them.
-    AsDue,
+    Due,
     /// All.
     All,
 }
@@ -58,10 +58,10 @@ impl StoreInner {
     pub(crate) fn bulk_load<F: Fingerprint>(
         &self,
         records: SortedRecords<F>,
-        merging: Merging,
+        after: CompactAfter,
     ) -> Result<(LoadReport, bool)> {
-        let loaded = self.load(records, |records, first| self.load_reserved(records, None, first, merging))?;
-        Ok((loaded.report, loaded.merged))
+        let loaded = self.load(records, |records, first| self.load_reserved(records, None, first, after))?;
+        Ok((loaded.report, loaded.compacted))
     }
 
     /// Calls `load` with the records and the number of the first record without an id.
@@ -86,7 +86,7 @@ impl StoreInner {
         records: SortedRecords<F>,
         old: Option<&SortedRecords<F>>,
         first_number: u64,
-        merging: Merging,
+        after: CompactAfter,
     ) -> Result<Loaded> {
         let mut report = LoadReport { records: records.given(), ..LoadReport::default() };
         let index = self.index_bytes(records.fingerprints());
@@ -100,8 +100,8 @@ impl StoreInner {
             (report.fingerprints, report.segment_bytes) = (entry.fingerprints, entry.file_length);
         }
         let removed = run.entry.removed();
-        let merged = self.add_run(MadeRun { run, last, is_apart }, merging, &workspace)?;
-        Ok(Loaded { report, removed, merged })
+        let compacted = self.add_run(MadeRun { run, last, is_apart }, after, &workspace)?;
+        Ok(Loaded { report, removed, compacted })
     }
 
     /// Makes the segments of the missing records, and of tombstones for the old ones that are not among them. Returns
@@ -156,19 +156,19 @@ impl StoreInner {
 
     /// The workspace without the memory of the store's indexes.
     pub(crate) fn beside_indexes(&self, workspace: &Workspace) -> Workspace {
-        let view = self.view();
+        let view = self.super_version();
         let indexes = view.runs.iter().flat_map(|run| run.segments().cloned().collect::<Vec<_>>());
         workspace.without(indexes.map(|segment| segment.resident_bytes()).fold(0, u64::saturating_add))
     }
 
     /// Installs a run as the last one, although writes went on while it was made, and merges it with others if wanted.
     /// Returns whether it merged. After an error the store is as before.
-    pub(crate) fn add_run(&self, made: MadeRun, merging: Merging, workspace: &Workspace) -> Result<bool> {
-        let added = self.context.options.executor.run_exclusive(|| match merging {
-            _ if made.run.is_empty() && merging == Merging::All => self.compact_all(),
+    pub(crate) fn add_run(&self, made: MadeRun, after: CompactAfter, workspace: &Workspace) -> Result<bool> {
+        let added = self.context.options.executor.run_exclusive(|| match after {
+            _ if made.run.is_empty() && after == CompactAfter::All => self.compact_all(),
             _ if made.run.is_empty() => Ok(false),
-            Merging::All => self.enter_merged(made, workspace),
-            Merging::AsDue => {
+            CompactAfter::All => self.enter_compacted(made, workspace),
+            CompactAfter::Due => {
                 self.enter(made)?;
                 let foreground = self.context.options.maintenance == Maintenance::Foreground;
                 // The run is installed. A failed compaction is reported by the store's health, and tried again.
@@ -179,9 +179,9 @@ impl StoreInner {
     }
 
     /// Installs a run merged with all others in one step; in two if runs have changed meanwhile.
-    fn enter_merged(&self, made: MadeRun, workspace: &Workspace) -> Result<bool> {
+    fn enter_compacted(&self, made: MadeRun, workspace: &Workspace) -> Result<bool> {
         // Release the compaction lock before taking the writer lock: a writer may want the former.
-        let compacting = self.lock_merging();
+        let compacting = self.lock_compaction();
         let older = self.versions().runs.clone();
         let mut runs = older.clone();
         runs.extend(made.run.clone().numbered(last_of(&older) + 1, last_of(&older) + 1, None));
@@ -208,7 +208,7 @@ impl StoreInner {
         let bytes = (made.run.entry.bytes(), merged.entry.bytes());
         let first = runs.first().map_or(1, |run| run.entry.first);
         let sequence = writing.next_sequence;
-        let net = merged_net(&runs, true, &merged);
+        let net = compacted_net(&runs, true, &merged);
         let new = merged.numbered(first, sequence, net);
         self.place(&mut writing, bytes, |_, all| *all = new.into_iter().collect())?;
         Ok(true)
@@ -276,7 +276,7 @@ impl StoreInner {
     pub(crate) fn place(
         &self,
         writer: &mut Writer,
-        (bytes, merged_bytes): (u64, u64),
+        (bytes, compacted_bytes): (u64, u64),
         change: impl FnOnce(&mut ManifestData, &mut Vec<Arc<Run>>),
     ) -> Result<()> {
         let sequence = writer.next_sequence;
@@ -286,7 +286,7 @@ impl StoreInner {
                 manifest.first_log = writer.next_log;
                 (manifest.id_assignment, manifest.next_id) = (writer.id_assignment, writer.next_id);
                 manifest.written.new = manifest.written.new.saturating_add(bytes);
-                manifest.written.merged = manifest.written.merged.saturating_add(merged_bytes);
+                manifest.written.compacted = manifest.written.compacted.saturating_add(compacted_bytes);
                 change(manifest, all);
             },
             |_| (),

@@ -15,7 +15,7 @@ use crate::version::ReadView;
 use rayon::prelude::*;
 use std::sync::{Mutex, PoisonError};
 
-/// A lookup in an id index costs as much as reading so many records.
+/// A lookup in an id index costs as much as reading this many records.
 const RECORDS_PER_LOOK_UP: u64 = 32;
 
 /// Bytes of ids that are looked up together, and the number that one thread takes.
@@ -71,14 +71,14 @@ impl StoreInner {
         ids: &SortedIds,
         workspace: &Workspace,
     ) -> Result<(SortedRecords<F>, Unknown)> {
-        let state = self.state();
+        let view = self.read_view();
         let sorter = Mutex::new(RecordSorter::within(workspace.part(2)));
-        let stored = state.view.segments.iter().map(|segment| segment.footer().records).fold(0, u64::saturating_add);
+        let stored = view.version.segments.iter().map(|segment| segment.footer().records).fold(0, u64::saturating_add);
         let is_few = ids.given().saturating_mul(RECORDS_PER_LOOK_UP) <= stored;
         let unknown = if self.context.parameters.id_index() && is_few {
-            self.look_up(&state, ids, &sorter)?
+            self.look_up(&view, ids, &sorter)?
         } else {
-            find(state.merge().live(), ids, workspace, &sorter)?
+            find(view.newest_entries().live(), ids, workspace, &sorter)?
         };
         let sorter = sorter.into_inner().unwrap_or_else(PoisonError::into_inner);
         Ok((sorter.finish()?, unknown))
@@ -86,7 +86,7 @@ impl StoreInner {
 
     fn look_up<F: Fingerprint>(
         &self,
-        state: &ReadView,
+        view: &ReadView,
         ids: &SortedIds,
         found: &Mutex<RecordSorter<F>>,
     ) -> Result<Unknown> {
@@ -97,7 +97,7 @@ impl StoreInner {
                 return Ok(unknown);
             }
             unknown.looked_up += chunk.len() as u64;
-            let searcher = || ViewSearcher::new(&self.context, state.clone());
+            let searcher = || ViewSearcher::new(&self.context, view.clone());
             let looked_up = chunk.par_chunks(PIECE).map_init(searcher, |searcher, ids| {
                 let mut unknown = Unknown::default();
                 for id in ids {

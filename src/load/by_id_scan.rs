@@ -134,7 +134,7 @@ fn lines(chunk: Result<TextChunk<u64>>) -> Box<dyn Iterator<Item = Result<(u64, 
     }
 }
 
-/// The hashes of ids without this many of their last bits, in so many bytes.
+/// The hashes of ids without this many of their last bits, in this many bytes.
 fn wanted(ids: &SortedIds, bytes: u64) -> Result<(Bitset, u32)> {
     let most = bit_length(bytes.saturating_mul(8)).saturating_sub(1);
     let bits = bit_length(ids.given().saturating_mul(BITS_PER_ID)).min(most).max(6);

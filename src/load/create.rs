@@ -11,7 +11,7 @@ use crate::error::Result;
 use crate::fingerprint::Fingerprint;
 use crate::format::manifest::ManifestData;
 use crate::format::parameters::Parameters;
-use crate::load::bulk_load::{LoadReport, Merging};
+use crate::load::bulk_load::{CompactAfter, LoadReport};
 use crate::load::records::SortedRecords;
 use crate::options::Options;
 use crate::version::{StoreContext, absolute, check_width};
@@ -28,7 +28,7 @@ pub(crate) fn create<F: Fingerprint>(
     check_width(parameters, path, F::WIDTH)?;
     let (parameters, id_assignment) = &parameters.clone().split_id_assignment();
     let path = &*absolute(path, options)?;
-    let (lock, options, room) = &hold_vacant(path, options)?;
+    let (lock, options, vacant) = &hold_vacant(path, options)?;
     let env = &*options.env;
     let mut manifest = ManifestData::new(parameters.clone());
     manifest.id_assignment = *id_assignment;
@@ -48,7 +48,7 @@ pub(crate) fn create<F: Fingerprint>(
         Err(error) => {
             // A manifest that could not be made durable may still exist; the files it names have to stay.
             if inner.check_poison().is_ok() {
-                undo_creation(env, path, &manifest, room);
+                undo_creation(env, path, &manifest, vacant);
             }
             Err(error)
         }
@@ -63,7 +63,9 @@ fn fill<F: Fingerprint>(
     let (env, path) = (inner.context.env(), &inner.context.path);
     begin_creation(&**env, path, manifest)?;
     let report = match records {
-        Some(records) => inner.context.options.executor.run_exclusive(|| inner.bulk_load(records, Merging::AsDue))?.0,
+        Some(records) => {
+            inner.context.options.executor.run_exclusive(|| inner.bulk_load(records, CompactAfter::Due))?.0
+        }
         None => LoadReport::default(),
     };
     // Without records no run was installed.

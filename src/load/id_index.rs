@@ -4,7 +4,7 @@
 //! everything is flushed and merged to one run with an index, and a manifest with the new parameters replaces the old
 //! one. Until then the store is as it was.
 
-use crate::db::{Handle, Maker, StoreInner, merged_net};
+use crate::db::{Handle, Maker, StoreInner, compacted_net};
 use crate::error::Result;
 use crate::fingerprint::IdKind;
 use crate::options::{Filters, Maintenance, Options};
@@ -52,7 +52,7 @@ impl StoreInner {
             .options
             .executor
             .run_exclusive(|| {
-                let compacting = self.lock_merging();
+                let compacting = self.lock_compaction();
                 let runs = self.versions().runs.clone();
                 self.check_room_to_merge(&runs)?;
                 let maker = Maker { parameters: &parameters, ..self.maker() };
@@ -61,7 +61,7 @@ impl StoreInner {
                 let mut writing = self.writer()?;
                 // The active log has the old parameters, too.
                 self.seal(&mut writing)?;
-                let (bytes, net) = ((0, made.entry.bytes()), merged_net(&runs, true, &made));
+                let (bytes, net) = ((0, made.entry.bytes()), compacted_net(&runs, true, &made));
                 let first = runs.first().map_or(1, |run| run.entry.first);
                 let run = made.numbered(first, writing.next_sequence, net);
                 self.place(&mut writing, bytes, |manifest, all| {

@@ -25,8 +25,8 @@ mod remove;
 mod replace;
 mod sorted_ids;
 
+pub(crate) use bulk_load::CompactAfter;
 pub use bulk_load::LoadReport;
-pub(crate) use bulk_load::Merging;
 pub use by_id::RemoveIdsReport;
 pub use id_index::add_id_index;
 pub use records::{IntoSorted, RecordSorter, Records, SortedRecords};

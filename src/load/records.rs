@@ -85,11 +85,11 @@ impl<F: Fingerprint> RecordSorter<F> {
         Self { workspace, given: 0, sorter: Sorters::Nothing }
     }
 
-    /// Refuses so many records if they take more temporary space than is free.
+    /// Refuses this many records if they take more temporary space than is free.
     ///
     /// # Errors
     /// `Io` with both numbers.
-    pub fn check_room(&self, records: u64) -> Result<()> {
+    pub fn check_space(&self, records: u64) -> Result<()> {
         let records = u128::from(records);
         // Sorting in memory takes a copy.
         if records * 2 * size_of::<NumberedRecord<F>>() as u128 <= self.workspace.memory_of_records().into() {
@@ -222,7 +222,7 @@ impl<F: Fingerprint> IntoSorted<F> for Records<F> {
 }
 
 mod sealed {
-    /// Keeps [`crate::load::records::IntoSorted`] to what sorts as a load needs it.
+    /// Limits the implementations of [`crate::load::records::IntoSorted`] to types that sort as a load needs it.
     pub trait Sealed {}
     impl<F: crate::fingerprint::Fingerprint> Sealed for crate::load::records::SortedRecords<F> {}
     impl<F> Sealed for crate::load::records::Records<F> {}

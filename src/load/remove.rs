@@ -3,7 +3,7 @@
 use crate::db::{StoreInner, records_of_runs};
 use crate::error::Result;
 use crate::fingerprint::{Fingerprint, IdKind};
-use crate::load::bulk_load::{MadeRun, Merging, last_of};
+use crate::load::bulk_load::{CompactAfter, MadeRun, last_of};
 use crate::load::records::SortedRecords;
 use crate::segment::{Expected, Making};
 use crate::version::{MembershipCursor, run_segments};
@@ -38,9 +38,9 @@ impl StoreInner {
         if !run.is_empty() {
             // The counting lock keeps other removals of counted records out.
             let made = MadeRun { run, last: last_of(&runs), is_apart: counted };
-            self.add_run(made, Merging::AsDue, &workspace)?;
+            self.add_run(made, CompactAfter::Due, &workspace)?;
         }
-        let left = records_of_runs::<F>(&self.view().runs).0;
+        let left = records_of_runs::<F>(&self.super_version().runs).0;
         Ok(RemoveReport { records: records.given(), removed, left })
     }
 

@@ -3,11 +3,11 @@
 use crate::db::StoreInner;
 use crate::error::{Error, Result};
 use crate::fingerprint::{Fingerprint, IdAssignment, IdKind};
-use crate::load::bulk_load::{LoadReport, Loaded, Merging};
+use crate::load::bulk_load::{CompactAfter, LoadReport, Loaded};
 use crate::load::records::SortedRecords;
 use crate::load::sorted_ids::IdSorter;
 
-/// Finding the old records takes one of so many parts of the memory. `IdSorter` and `records_of_ids` divide it further.
+/// Finding the old records takes one of this many parts of the memory. `IdSorter` and `records_of_ids` divide it further.
 const PARTS: u64 = 2;
 
 /// The result of a replacement.
@@ -27,7 +27,7 @@ impl StoreInner {
     pub(crate) fn bulk_replace<F: Fingerprint>(
         &self,
         records: SortedRecords<F>,
-        merging: Merging,
+        after: CompactAfter,
     ) -> Result<(ReplaceReport, bool)> {
         self.check_replaced(&records)?;
         self.load(records, |records, first_number| {
@@ -40,8 +40,8 @@ impl StoreInner {
             let (old, unknown) = self.records_of_ids(&ids, &workspace)?;
             let several = ids.given() - unknown.looked_up;
             drop(ids);
-            let Loaded { report, removed, merged } = self.load_reserved(records, Some(&old), first_number, merging)?;
-            Ok((ReplaceReport { loaded: report, removed, several }, merged))
+            let Loaded { report, removed, compacted } = self.load_reserved(records, Some(&old), first_number, after)?;
+            Ok((ReplaceReport { loaded: report, removed, several }, compacted))
         })
     }
 

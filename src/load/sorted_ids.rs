@@ -8,7 +8,7 @@ use crate::options::Options;
 use crate::segment::id_hash_of;
 use std::path::Path;
 
-/// Ids take one of so many parts of an operation's memory.
+/// Ids take one of this many parts of an operation's memory.
 const PART: u64 = 4;
 
 /// Takes ids one by one and sorts them within a quarter of the options' load memory; the others go to unnamed temporary

@@ -34,8 +34,8 @@ fn found(memtable: &Memtable, visible: u32, scans: bool) -> Vec<(u64, Vec<u64>)>
     // With so few fingerprints, the search would scan.
     plan.masks = 0;
     let (mut found, mut entries) = (Vec::new(), Vec::new());
-    let (mut scratch, mut work) = (MemtableScratch::default(), QueryStats::default());
-    let _ = memtable.search(visible, (HERE, 1), &plan, &mut scratch, &mut work, |entry, fingerprint| {
+    let (mut scratch, mut stats) = (MemtableScratch::default(), QueryStats::default());
+    let _ = memtable.search(visible, (HERE, 1), &plan, &mut scratch, &mut stats, |entry, fingerprint| {
         memtable.entries_of(entry, visible, &mut entries);
         let ids =
             entries.drain(..).filter(|(_, is_tombstone)| !is_tombstone).filter_map(|(id, _)| id.number()).collect();
@@ -80,7 +80,7 @@ fn check(batches: &'static [&'static [(u64, u64, bool)]], scans: bool) {
     });
 }
 
-/// The near fingerprints after whole batches of so many records.
+/// The near fingerprints after whole batches of this many records.
 fn expected(batches: &[&[(u64, u64, bool)]], visible: u32) -> Vec<(u64, Vec<u64>)> {
     let ends: Vec<usize> = batches
         .iter()

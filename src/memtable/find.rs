@@ -1,6 +1,6 @@
 //! Look-ups of a fingerprint, a record or an id, in a few steps for any content.
 //!
-//! A fingerprint is in a chain of the first table, a record in the chain of its fingerprint. Most chains are short.
+//! A fingerprint is in a chain of the primary table, a record in the chain of its fingerprint. Most chains are short.
 //! When a chain (fingerprints with one prefix, records with one fingerprint) exceeds [`WALK`] members, all of them
 //! enter a second index by a hash of the whole value. The newest member shows whether the chain is long: it enters the
 //! index before readers can see it, so readers then find all others there too. So spread fingerprints cost nothing, and

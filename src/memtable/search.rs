@@ -59,7 +59,7 @@ impl Memtable {
         (query, k): (F, u32),
         plan: &MemtablePlan,
         scratch: &mut MemtableScratch,
-        work: &mut QueryStats,
+        stats: &mut QueryStats,
         mut visit: impl FnMut(u32, F) -> ControlFlow<B>,
     ) -> ControlFlow<B> {
         let mut compare = |entry: u32| {
@@ -72,14 +72,14 @@ impl Memtable {
         let count = self.fingerprints();
         let probes = plan.probes.as_ref().filter(|_| count as usize > plan.masks * COMPARED);
         let Some(probes) = probes else {
-            work.candidates += u64::from(count);
+            stats.candidates += u64::from(count);
             return (0..count).try_for_each(compare);
         };
         for (number, masks) in probes {
             let Some((buckets, table)) = self.tables.get(*number).zip(self.shape.tables.get(*number)) else { continue };
             let key = table.permutation.head(query);
             for masks in masks.chunks(TOGETHER) {
-                work.probes += masks.len() as u64;
+                stats.probes += masks.len() as u64;
                 let MemtableScratch { places, met } = &mut *scratch;
                 places.clear();
                 places.extend(masks.iter().map(|mask| buckets.place(table.bucket_key(key ^ mask))));
@@ -94,7 +94,7 @@ impl Memtable {
                         prefetch(self.words.as_slice(), entry as usize * self.shape.words);
                         buckets.prefetch_older(entry);
                     }
-                    work.candidates += met.len() as u64;
+                    stats.candidates += met.len() as u64;
                     for &entry in &*met {
                         compare(entry)?;
                     }

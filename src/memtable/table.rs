@@ -95,7 +95,7 @@ impl Memtable {
     }
 
     /// Whether these operations fit, with the texts of their ids.
-    pub(crate) fn has_room(&self, operations: &[Entry<Words>]) -> bool {
+    pub(crate) fn has_space(&self, operations: &[Entry<Words>]) -> bool {
         let pushed = self.pushed.load(Ordering::Relaxed) as usize;
         let text_bytes = operations.iter().filter_map(|operation| operation.record.id.text()).map(str::len).sum();
         pushed.saturating_add(operations.len()) <= self.capacity as usize
@@ -125,12 +125,12 @@ impl Memtable {
         u64::from(self.pushed.load(Ordering::Relaxed)) * self.shape.record_bytes as u64 + self.ids.text_bytes() as u64
     }
 
-    /// Appends an entry; with a count, so many records more or less. One thread at a time. Fails if the memtable is
-    /// full ([`Memtable::has_room`]).
+    /// Appends an entry; with a count, this many records more or less. One thread at a time. Fails if the memtable is
+    /// full ([`Memtable::has_space`]).
     pub(super) fn push<F: Fingerprint>(&self, fingerprint: F, id: &Id, is_tombstone: bool) -> Result<()> {
         let record = self.pushed.load(Ordering::Relaxed);
         if record >= self.capacity {
-            return Err(Error::invalid("more records than a memtable has room for"));
+            return Err(Error::invalid("more records than fit a memtable"));
         }
         let found = self.find(fingerprint);
         let entry = found.unwrap_or_else(|| self.fingerprints.load(Ordering::Relaxed));

@@ -32,8 +32,8 @@ fn memtable(parameters: &Parameters, records: usize) -> Memtable {
 fn found<F: Fingerprint>(memtable: &Memtable, visible: u32, query: F, k: u32) -> Vec<F> {
     let plan = MemtablePlan::new(&memtable.shape, k);
     let mut found = Vec::new();
-    let (mut scratch, mut work) = (MemtableScratch::default(), QueryStats::default());
-    let all = memtable.search(visible, (query, k), &plan, &mut scratch, &mut work, |entry, fingerprint| {
+    let (mut scratch, mut stats) = (MemtableScratch::default(), QueryStats::default());
+    let all = memtable.search(visible, (query, k), &plan, &mut scratch, &mut stats, |entry, fingerprint| {
         assert_eq!(memtable.fingerprint::<F>(entry), fingerprint);
         found.push(fingerprint);
         ControlFlow::<()>::Continue(())
@@ -103,7 +103,7 @@ fn the_newest_visible_entry_counts_at_every_moment() {
             }
         }
         let one_more = Entry { record: Record::new(to_words(1u64), 1), is_tombstone: false };
-        assert!(!memtable.has_room(&[one_more]));
+        assert!(!memtable.has_space(&[one_more]));
         for (visible, model) in moments {
             let expected: Vec<Entry> = model
                 .iter()
@@ -122,7 +122,7 @@ fn the_newest_visible_entry_counts_at_every_moment() {
     }
 }
 
-/// The most links that one write or one look-up of a fingerprint or a record follows, in a memtable of so many records.
+/// The most links that one write or one look-up of a fingerprint or a record follows, in a memtable of this many records.
 fn most_steps(records: u64, write: impl Fn(u64) -> (u64, u64, bool)) -> u64 {
     let memtable = memtable(&Parameters::new(3).with_id_index(true), records as usize);
     let mut most = 0;
@@ -219,7 +219,7 @@ fn readers_see_batches_whole_while_another_thread_writes() {
         });
         for _ in 0..2 {
             scope.spawn(|| {
-                let (mut scratch, mut work, mut own) = (MemtableScratch::default(), QueryStats::default(), Vec::new());
+                let (mut scratch, mut stats, mut own) = (MemtableScratch::default(), QueryStats::default(), Vec::new());
                 while u64::from(memtable.visible()) < BATCHES * BATCH {
                     let visible = memtable.visible();
                     assert_eq!(u64::from(visible) % BATCH, 0);
@@ -230,7 +230,7 @@ fn readers_see_batches_whole_while_another_thread_writes() {
                     {
                         let query = batch.wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ 1;
                         let mut records = None;
-                        let _ = memtable.search(visible, (query, 1), &plan, &mut scratch, &mut work, |entry, _| {
+                        let _ = memtable.search(visible, (query, 1), &plan, &mut scratch, &mut stats, |entry, _| {
                             memtable.entries_of(entry, visible, &mut own);
                             records = Some(own.len() as u64);
                             ControlFlow::<()>::Continue(())

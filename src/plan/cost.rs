@@ -40,7 +40,7 @@ pub struct Cost {
     pub resident_bytes: f64,
     /// Bytes of memory of all tables' filters; 0 without.
     pub filter_bytes: f64,
-    /// Whether a query reads the first table whole, because probing would cost more.
+    /// Whether a query reads the primary table whole, because probing would cost more.
     pub scan: bool,
     /// Prefixes probed; 0 for a scan.
     pub probes: f64,

@@ -33,7 +33,7 @@ const DENSE: Density = Density { bits: 15.0, ones: 4, false_positives: 0.0061 };
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct FilterShape {
     pub(crate) prefix: u32,
-    /// Prefixes that differ in their last so many bits only share a line.
+    /// Prefixes that differ in this many last bits only share a line.
     pub(crate) sharing: u32,
     /// Number of 64-bit words, a multiple of [`LINE`].
     pub(crate) words: u64,
@@ -54,7 +54,7 @@ impl FilterShape {
         let density = if radius.is_some_and(|radius| radius >= DENSE_FROM) { DENSE } else { USUAL };
         let words = ((keys as f64 * density.bits / 64.0) as u64 + 1).next_multiple_of(LINE);
         let prefix = leading.min(keys.ilog2() + 9);
-        // So many that hardly more than one existing prefix shares a line on average; more would fill lines unevenly.
+        // Enough that hardly more than one existing prefix shares a line on average; more would fill lines unevenly.
         let sharing = prefix.saturating_sub(keys.ilog2() + 3).min(MOST_SHARING);
         Some(Self { prefix, sharing, words, density })
     }

@@ -27,7 +27,7 @@ impl TableForm {
     /// read of its row; each further bit would cost a bit a fingerprint and table.
     const SPARE_BITS: u32 = 6;
 
-    /// The form of table `number` of so many fingerprints; `leading` bits of its keys may be a prefix.
+    /// The form of table `number` of this many fingerprints; `leading` bits of its keys may be a prefix.
     #[must_use]
     pub fn new(width: u32, number: usize, leading: u32, fingerprints: u64) -> Self {
         if width <= 64 {

@@ -6,7 +6,6 @@
 
 use super::probing::binomial;
 
-/// The size of a join at one node.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct JoinSize {
     pub(crate) items: f64,

@@ -82,7 +82,7 @@ pub(crate) fn choose(shape: Shape, radius: u32, covered: impl Fn(u32) -> f64) ->
     filtered.into_iter().chain(plain).min_by(|a, b| a.nanos.total_cmp(&b.nanos)).unwrap_or_else(|| probing(0, None))
 }
 
-/// Time of a query with `probes` prefixes, `places` of which are looked up, and so many decoded blocks and keys.
+/// Time of a query with `probes` prefixes, `places` of which are looked up, and this many decoded blocks and keys.
 pub(crate) fn nanos(filtered: bool, probes: f64, places: f64, blocks: f64, keys: f64) -> f64 {
     let Timings { filter, place, block, key, .. } = Timings::IN_USE;
     let asked = if filtered { probes * filter } else { 0.0 };
@@ -94,7 +94,7 @@ pub(crate) fn masks(prefix: u32, radius: u32) -> f64 {
     (0..=radius.min(prefix)).map(|flips| binomial(prefix, flips)).sum()
 }
 
-/// Nanoseconds to scan the first table.
+/// Nanoseconds to scan the primary table.
 pub(crate) fn scan_nanos(width: u32, blocks: f64, keys: f64) -> f64 {
     let key = if width <= 64 { Timings::IN_USE.key } else { row_nanos(width) };
     blocks * Timings::IN_USE.next_block + keys * key

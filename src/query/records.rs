@@ -18,7 +18,7 @@ pub(crate) struct Near<F: Fingerprint> {
 
 impl ViewSearcher {
     pub(crate) fn matches<F: Fingerprint>(&mut self, query: F, hits: &[Hit<F>]) -> Result<Vec<Match<F>>> {
-        let has_tombstones = !self.with_removed && self.state.has_tombstones();
+        let has_tombstones = !self.with_removed && self.view.has_tombstones();
         let mut matches = Vec::with_capacity(hits.len());
         for hits in hits.chunk_by(|a, b| a.0 == b.0) {
             let Some(&(fingerprint, _)) = hits.first() else { continue };
@@ -52,11 +52,11 @@ impl ViewSearcher {
 
     /// Whether a tombstone may hide a record of a fingerprint.
     fn has_tombstone_for<F: Fingerprint>(&mut self, fingerprint: F) -> Result<bool> {
-        if self.state.memtables().any(|(memtable, _)| memtable.has_tombstones() && memtable.find(fingerprint).is_some())
+        if self.view.memtables().any(|(memtable, _)| memtable.has_tombstones() && memtable.find(fingerprint).is_some())
         {
             return Ok(true);
         }
-        for tombstones in self.state.view.runs.iter().filter_map(|run| run.tombstones.as_ref()) {
+        for tombstones in self.view.version.runs.iter().filter_map(|run| run.tombstones.as_ref()) {
             if tombstones.rank_of(fingerprint, &mut self.prober.scratch)?.is_some() {
                 return Ok(true);
             }
@@ -67,13 +67,13 @@ impl ViewSearcher {
     fn ids_at<F: Fingerprint>(&mut self, fingerprint: F, place: HitPlace, visit: &mut dyn FnMut(Id)) -> Result<()> {
         match place {
             HitPlace::Segment(number, rank) => {
-                let Some(segment) = self.state.view.segments.get(number) else { return Ok(()) };
+                let Some(segment) = self.view.version.segments.get(number) else { return Ok(()) };
                 let rank = rank_of(segment, fingerprint, rank, &mut self.prober.scratch)?;
                 segment.ids().ids_of(rank, &mut self.ids, visit)
             }
             HitPlace::Memtable(number, entry) => {
                 let mut own = Vec::new();
-                if let Some((memtable, visible)) = self.state.memtables().nth(number) {
+                if let Some((memtable, visible)) = self.view.memtables().nth(number) {
                     memtable.entries_of(entry, visible, &mut own);
                 }
                 own.into_iter().filter(|(_, is_tombstone)| !is_tombstone).for_each(|(id, _)| visit(id));
@@ -145,19 +145,19 @@ impl ViewSearcher {
             true => visit(fingerprint),
             false => Ok(()),
         };
-        let in_memory = self.state.memtables();
+        let in_memory = self.view.memtables();
         let in_memory = in_memory.map(|(memtable, visible)| (Arc::clone(memtable), visible)).collect::<Vec<_>>();
         for (memtable, visible) in in_memory {
             for entry in memtable.entries_of_id(id, visible) {
                 visit_live(self, memtable.fingerprint(entry))?;
             }
         }
-        let (view, mut ids) = (Arc::clone(&self.state.view), IdScratch::default());
+        let (view, mut ids) = (Arc::clone(&self.view.version), IdScratch::default());
         for run in &view.runs {
             let (Some(index), Some(records)) = (&run.id_index, &run.records) else { continue };
             let hash = id_hash(id.as_ref(), records.footer().records);
             let Some(rank) = index.rank_of(hash, &mut self.prober.scratch)? else { continue };
-            let table = records.first_table()?;
+            let table = records.primary_table()?;
             let mut visited = Ok(());
             let read = index.ids().visit_ids(rank, &mut ids, |rank| {
                 let rank = rank.number().unwrap_or(u64::MAX);

@@ -26,17 +26,17 @@ pub struct Searcher<'a, F: Fingerprint = u64> {
 impl<'a, F: Fingerprint> Searcher<'a, F> {
     /// Answers each query from the latest state.
     pub(crate) fn following(context: &Arc<StoreContext>, latest: &'a LatestVersion) -> Self {
-        Self { latest: Some(latest), inner: ViewSearcher::new(context, latest.state()), width: PhantomData }
+        Self { latest: Some(latest), inner: ViewSearcher::new(context, latest.read_view()), width: PhantomData }
     }
 
-    pub(crate) fn of_state(context: &Arc<StoreContext>, state: ReadView) -> Self {
-        Self { latest: None, inner: ViewSearcher::new(context, state), width: PhantomData }
+    pub(crate) fn of_view(context: &Arc<StoreContext>, view: ReadView) -> Self {
+        Self { latest: None, inner: ViewSearcher::new(context, view), width: PhantomData }
     }
 
     /// The work of all queries so far.
     #[must_use]
     pub fn stats(&self) -> QueryStats {
-        self.inner.work
+        self.inner.stats
     }
 
     /// The inner searcher, moved on to the latest state.
@@ -72,7 +72,7 @@ impl<'a, F: Fingerprint> Searcher<'a, F> {
     }
 
     /// The first `count` matches that [`Searcher::query`] would return. Beyond the distance that the store is made for,
-    /// takes memory for so many fingerprints, not for all within `k`.
+    /// takes memory for this many fingerprints, not for all within `k`.
     ///
     /// # Errors
     /// As [`Searcher::query`].

@@ -41,11 +41,11 @@ impl Sources {
 
 impl ViewSearcher {
     pub(crate) fn sources_at<F: Fingerprint>(&mut self, fingerprint: F, hits: &[Hit<F>]) -> Result<Sources> {
-        let view = Arc::clone(&self.state.view);
+        let view = Arc::clone(&self.view.version);
         let mut sources = Vec::with_capacity(hits.len());
         for &(_, place) in hits {
             if let HitPlace::Memtable(number, entry) = place
-                && let Some((memtable, visible)) = self.state.memtables().nth(number)
+                && let Some((memtable, visible)) = self.view.memtables().nth(number)
             {
                 sources.push(Source::Memtable(Arc::clone(memtable), visible, entry));
             }
@@ -71,11 +71,11 @@ impl ViewSearcher {
 
     pub(crate) fn sources_of<F: Fingerprint>(&mut self, fingerprint: F) -> Result<Sources> {
         let mut sources = Vec::new();
-        for (memtable, visible) in self.state.memtables().rev() {
+        for (memtable, visible) in self.view.memtables().rev() {
             let entry = memtable.find(fingerprint);
             sources.extend(entry.map(|entry| Source::Memtable(Arc::clone(memtable), visible, entry)));
         }
-        for run in self.state.view.runs.iter().rev() {
+        for run in self.view.version.runs.iter().rev() {
             for (segment, is_tombstone) in [(&run.records, false), (&run.tombstones, true)] {
                 if let Some(segment) = segment
                     && let Some(rank) = segment.rank_of(fingerprint, &mut self.prober.scratch)?

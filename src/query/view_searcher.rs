@@ -20,8 +20,8 @@ use std::sync::Arc;
 #[derive(Debug)]
 pub(crate) struct ViewSearcher {
     pub(crate) context: Arc<StoreContext>,
-    pub(crate) state: ReadView,
-    /// The number of the state's super version.
+    pub(crate) view: ReadView,
+    /// The number of the view's super version.
     pub(crate) version: u64,
     /// Whether removed records are returned too.
     pub(crate) with_removed: bool,
@@ -32,14 +32,14 @@ pub(crate) struct ViewSearcher {
     pub(crate) prober: Prober,
     memtable: MemtableScratch,
     pub(crate) ids: IdScratch,
-    pub(crate) work: QueryStats,
+    pub(crate) stats: QueryStats,
 }
 
 impl ViewSearcher {
-    pub(crate) fn new(context: &Arc<StoreContext>, state: ReadView) -> Self {
+    pub(crate) fn new(context: &Arc<StoreContext>, view: ReadView) -> Self {
         Self {
             context: Arc::clone(context),
-            state,
+            view,
             version: u64::MAX,
             with_removed: false,
             planned_for: None,
@@ -48,23 +48,23 @@ impl ViewSearcher {
             prober: Prober::default(),
             memtable: MemtableScratch::default(),
             ids: IdScratch::default(),
-            work: QueryStats::default(),
+            stats: QueryStats::default(),
         }
     }
 
     pub(crate) fn catch_up(&mut self, latest: &LatestVersion) {
-        let version = latest.version();
+        let version = latest.number();
         if version == self.version {
-            self.state.catch_up();
+            self.view.catch_up();
         } else {
-            (self.version, self.state) = (version, latest.state());
+            (self.version, self.view) = (version, latest.read_view());
         }
     }
 
     fn plan(&mut self, k: u32) -> Result<()> {
         check_distance(k, self.context.parameters.width())?;
         // Filters are made in the background; each new one gives more to choose from.
-        let segments = &self.state.view.segments;
+        let segments = &self.view.version.segments;
         let filters = segments.iter().flat_map(|segment| segment.tables()).filter_map(Table::filter).count();
         let now = Some((k, filters, self.version));
         if self.planned_for != now {
@@ -90,27 +90,28 @@ impl ViewSearcher {
         self.plan(how.k)?;
         let mut near = NearHits::new(query, after, how.wanted, how.memory);
         let limit = Cell::new(how.k);
-        let work = &mut self.work;
-        for (number, (segment, plan)) in self.state.view.segments.iter().zip(&self.plans).enumerate() {
+        let stats = &mut self.stats;
+        for (number, (segment, plan)) in self.view.version.segments.iter().zip(&self.plans).enumerate() {
             let add = |found: Found<F>| {
                 near.add(found.fingerprint, HitPlace::Segment(number, found.rank));
                 limit.set(near.reach(how.k));
                 ControlFlow::<()>::Continue(())
             };
             let all = if how.scan || *plan == SegmentPlan::Scan {
-                scan_segment(segment, query, &limit, &mut self.prober.scratch, work, add)
+                scan_segment(segment, query, &limit, &mut self.prober.scratch, stats, add)
             } else {
-                search_segment(&mut self.prober, segment, (query, how.k), plan, ProbePart::All, work, add)
+                search_segment(&mut self.prober, segment, (query, how.k), plan, ProbePart::All, stats, add)
             };
             let _ = all?;
         }
         let scan = MemtablePlan::scan();
         let plan = if how.scan { &scan } else { &self.memtable_plan };
-        for (number, (memtable, visible)) in self.state.memtables().enumerate() {
-            let all = memtable.search(visible, (query, how.k), plan, &mut self.memtable, work, |entry, fingerprint| {
-                near.add(fingerprint, HitPlace::Memtable(number, entry));
-                ControlFlow::<()>::Continue(())
-            });
+        for (number, (memtable, visible)) in self.view.memtables().enumerate() {
+            let all =
+                memtable.search(visible, (query, how.k), plan, &mut self.memtable, stats, |entry, fingerprint| {
+                    near.add(fingerprint, HitPlace::Memtable(number, entry));
+                    ControlFlow::<()>::Continue(())
+                });
             debug_assert!(all.is_continue());
         }
         Ok(near.finish())
@@ -118,10 +119,10 @@ impl ViewSearcher {
 
     pub(crate) fn any_hit<F: Fingerprint>(&mut self, query: F, k: u32) -> Result<Option<Hit<F>>> {
         self.plan(k)?;
-        let work = &mut self.work;
-        for (number, (memtable, visible)) in self.state.memtables().enumerate() {
+        let stats = &mut self.stats;
+        for (number, (memtable, visible)) in self.view.memtables().enumerate() {
             let (plan, scratch) = (&self.memtable_plan, &mut self.memtable);
-            let found = memtable.search(visible, (query, k), plan, scratch, work, |entry, found| {
+            let found = memtable.search(visible, (query, k), plan, scratch, stats, |entry, found| {
                 ControlFlow::Break((found, HitPlace::Memtable(number, entry)))
             });
             if let ControlFlow::Break(hit) = found {
@@ -130,8 +131,8 @@ impl ViewSearcher {
         }
         // In every segment, the most likely place comes first.
         for part in [ProbePart::Home, ProbePart::Others] {
-            for (number, (segment, plan)) in self.state.view.segments.iter().zip(&self.plans).enumerate() {
-                let found = search_segment(&mut self.prober, segment, (query, k), plan, part, work, |found| {
+            for (number, (segment, plan)) in self.view.version.segments.iter().zip(&self.plans).enumerate() {
+                let found = search_segment(&mut self.prober, segment, (query, k), plan, part, stats, |found| {
                     ControlFlow::Break((found.fingerprint, HitPlace::Segment(number, found.rank)))
                 })?;
                 if let ControlFlow::Break(hit) = found {

@@ -63,7 +63,7 @@ impl ViewSearcher {
     /// Some record within distance `k`.
     pub(crate) fn contains_near<F: Fingerprint>(&mut self, query: F, k: u32) -> Result<Option<Match<F>>> {
         let Some(hit) = self.any_hit(query, k)? else { return Ok(None) };
-        let (fingerprint, has_tombstones) = (hit.0, self.state.has_tombstones());
+        let (fingerprint, has_tombstones) = (hit.0, self.view.has_tombstones());
         // A count adds up over all places of the fingerprint.
         let needs_all = has_tombstones || self.context.parameters.ids() == IdKind::None;
         let sources = if needs_all { self.sources_of(fingerprint)? } else { self.sources_at(fingerprint, &[hit])? };
@@ -154,7 +154,7 @@ impl ViewSearcher {
     ) -> Result<ControlFlow<()>> {
         let mut ended = ControlFlow::Continue(());
         if let Some((number, rank)) = self.only_segment(fingerprint, hits)? {
-            let Some(segment) = self.state.view.segments.get(number) else { return Ok(ended) };
+            let Some(segment) = self.view.version.segments.get(number) else { return Ok(ended) };
             segment.ids().visit_ids(rank, &mut self.ids, |id| {
                 ended = visit(id);
                 ended
@@ -176,7 +176,7 @@ impl ViewSearcher {
 
     fn count_ids<F: Fingerprint>(&mut self, fingerprint: F, hits: &[Hit<F>]) -> Result<u64> {
         if let Some((number, rank)) = self.only_segment(fingerprint, hits)? {
-            let segment = self.state.view.segments.get(number);
+            let segment = self.view.version.segments.get(number);
             return segment.map_or(Ok(0), |segment| segment.ids().count(rank, &mut self.ids));
         }
         let mut sum = 0u64;
@@ -191,8 +191,8 @@ impl ViewSearcher {
     /// The segment of a fingerprint and its rank there, if it is in no other place and nothing hides records.
     fn only_segment<F: Fingerprint>(&mut self, fingerprint: F, hits: &[Hit<F>]) -> Result<Option<(usize, u64)>> {
         match hits {
-            &[(_, HitPlace::Segment(number, rank))] if !self.state.has_tombstones() => {
-                let Some(segment) = self.state.view.segments.get(number) else { return Ok(None) };
+            &[(_, HitPlace::Segment(number, rank))] if !self.view.has_tombstones() => {
+                let Some(segment) = self.view.version.segments.get(number) else { return Ok(None) };
                 Ok(Some((number, rank_of(segment, fingerprint, rank, &mut self.prober.scratch)?)))
             }
             _ => Ok(None),

@@ -26,7 +26,7 @@ impl Visit {
         self
     }
 
-    /// Announces that the caller breaks after about so many matches. All come if it does not.
+    /// Announces that the caller breaks after about this many matches. All come if it does not.
     #[must_use]
     pub fn with_wanted(mut self, matches: usize) -> Self {
         self.wanted = matches;

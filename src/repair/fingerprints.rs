@@ -25,7 +25,7 @@ pub(super) type Slot<F> = std::result::Result<F, u64>;
 pub(super) fn fill(salvage: &Salvage, workspace: &Workspace) -> Result<Sorted<u64>> {
     let mut sorter = Sorter::new(workspace, workspace.memory_of_records());
     let (mut scratch, mut ranges) = (Scratch::default(), Vec::new());
-    match salvage.first_table() {
+    match salvage.primary_table() {
         _ if salvage.footer().parameters.width() > 64 => return sorter.finish(),
         None => ranges.push((0, u64::MAX)),
         Some(first) => {
@@ -71,7 +71,7 @@ pub(super) fn slots<'a, F: Fingerprint>(salvage: &'a Salvage, fill: &'a Sorted<u
         let mut buffer = Vec::new();
         return Ok(Box::new((0..salvage.row_pages()).flat_map(move |page| salvage.rows(page, &mut buffer)).map(Ok)));
     }
-    let Some(first) = salvage.first_table() else {
+    let Some(first) = salvage.primary_table() else {
         let found = fill.chunks(PIECES).try_fold(0, |sum, chunk| chunk.map(|keys| sum + keys.len() as u64))?;
         let wanted = salvage.footer().fingerprints;
         let offset = salvage.footer().tables.first().map_or(0, |table| table.data.offset);

@@ -63,7 +63,7 @@ impl<F: Fingerprint> Repairing<'_, F> {
             && self.manifest.id_assignment == IdAssignment::Auto
             && self.context.parameters.ids() == IdKind::Number
         {
-            // Lost batches may have used so many numbers; none is used again.
+            // Lost batches may have used this many numbers; none is used again.
             let most = recovered.file_bytes / (F::BYTES as u64 + 8);
             recovered.writer.next_id = recovered.writer.next_id.saturating_add(most);
         }

@@ -6,7 +6,8 @@
 //! segment (`logs.rs`).
 //!
 //! **Not saved.** A repair never guesses. A damaged manifest is refused: no other file has the segments of the store,
-//! their order and their roles. So is a segment whose parts hold and contradict each other ([`RepairReport::refused`]).
+//! their order and their roles. A segment whose parts hold and contradict each other is refused too
+//! ([`RepairReport::refused`]).
 //! Every loss is listed ([`RepairReport::losses`]), and the damaged file stays in the directory as `NAME.damaged`.
 //!
 //! **Order of writes** (`carry.rs`). New segments; second names of the files that stay; one new manifest in place of

@@ -33,7 +33,6 @@ impl<F: Fingerprint> Repairing<'_, F> {
         Ok(Some(RunEntry { tombstones, records, id_index, ..*run }).filter(|_| is_left))
     }
 
-    /// The damaged places of a segment.
     fn damages(&mut self, entry: &SegmentEntry, parameters: &Parameters) -> Result<Vec<Damage>> {
         let options = &self.context.options;
         let path = self.path_of(entry.number);

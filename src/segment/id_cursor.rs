@@ -25,7 +25,7 @@ impl IdCursor {
         Self { segment, scratch: IdScratch::default(), unit: Vec::new(), at: 0, begun: 0, next_unit: 0 }
     }
 
-    /// The first id of the fingerprint with this rank in the primary table, and a cursor behind it.
+    /// The first id of the fingerprint with this rank in the primary table, and a cursor after it.
     pub(crate) fn of_rank(segment: &Arc<Segment>, rank: u64) -> Result<(Self, Option<Id>)> {
         let mut cursor = Self::new(Arc::clone(segment));
         cursor.seek(rank)?;

@@ -16,7 +16,7 @@
 //! ids, which stand in units (`id_unit`, `id_places`). [`IdCursor`] and [`SegmentRecords`] walk over everything in
 //! order; [`Ranks`] finds ranks in order.
 //!
-//! **Upkeep.** `verify` checks every byte, `salvage` reads what is sound of a damaged segment, and `obsolete_files`
+//! **Upkeep.** `verify` checks every byte, `salvage` reads the sound parts of a damaged segment, and `obsolete_files`
 //! removes files after their last reader. A `Segment` is shared between threads by `Arc`, and no read takes a lock:
 //! filters are set once (`OnceLock`), and bits for checked pages are atomics.
 

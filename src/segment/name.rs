@@ -2,7 +2,6 @@
 
 const SEGMENT_SUFFIX: &str = ".segment";
 
-/// Whether a file's name is one that [`segment_name`] makes.
 pub(crate) fn is_segment_name(name: &str) -> bool {
     let number = name.strip_suffix(SEGMENT_SUFFIX).and_then(|digits| digits.parse().ok());
     number.is_some_and(|number| segment_name(number) == name)

@@ -15,7 +15,7 @@ pub(crate) struct Ranks<'a, F> {
 
 impl<'a, F: Fingerprint> Ranks<'a, F> {
     pub(crate) fn new(segment: &'a Segment) -> Result<Self> {
-        let table = segment.first_table()?;
+        let table = segment.primary_table()?;
         Ok(Self { table, scratch: Scratch::default(), cursor: RankCursor::default() })
     }
 

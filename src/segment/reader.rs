@@ -85,7 +85,7 @@ impl Segment {
     }
 
     /// The table whose keys are the fingerprints themselves.
-    pub(crate) fn first_table(&self) -> Result<&Table> {
+    pub(crate) fn primary_table(&self) -> Result<&Table> {
         self.tables.first().ok_or_else(|| Error::damaged("a segment without tables").at_path(self.path()))
     }
 
@@ -94,7 +94,7 @@ impl Segment {
     }
 
     pub(crate) fn rank_of<F: Fingerprint>(&self, fingerprint: F, scratch: &mut Scratch) -> Result<Option<u64>> {
-        self.first_table()?.rank_of(fingerprint, scratch)
+        self.primary_table()?.rank_of(fingerprint, scratch)
     }
 
     pub(crate) fn resident_bytes(&self) -> u64 {

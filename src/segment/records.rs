@@ -36,7 +36,7 @@ impl<F: Fingerprint> SegmentRecords<F> {
     /// Starts at the first record whose fingerprint begins with at least these 64 bits, or some records before it.
     pub(crate) fn near(segment: &Arc<Segment>, head: u64) -> Result<Self> {
         let mut records = Self::new(Arc::clone(segment));
-        let index = segment.first_table()?.index();
+        let index = segment.primary_table()?.index();
         records.block = index.find(head);
         if records.block < index.len() {
             records.ids.seek(index.rank(records.block))?;
@@ -52,7 +52,7 @@ impl<F: Fingerprint> SegmentRecords<F> {
         head: u64,
         mut visit: impl FnMut(F, IdRef<'_>) -> std::result::Result<ControlFlow<()>, E>,
     ) -> std::result::Result<(), E> {
-        let (index, ids) = (segment.first_table()?.index(), segment.ids());
+        let (index, ids) = (segment.primary_table()?.index(), segment.ids());
         let mut records = Self::new(Arc::clone(segment));
         records.block = index.find(head);
         if records.block >= index.len() {
@@ -90,7 +90,7 @@ impl<F: Fingerprint> SegmentRecords<F> {
     }
 
     fn next_fingerprint(&mut self) -> Result<Option<F>> {
-        let table = self.segment.first_table()?;
+        let table = self.segment.primary_table()?;
         while self.fingerprints.is_empty() && self.block < table.index().len() {
             table.fingerprints(self.block, &mut self.scratch, &mut self.fingerprints)?;
             self.fingerprints.reverse();

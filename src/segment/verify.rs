@@ -148,7 +148,7 @@ fn check_block<F: Fingerprint>(
         }
         TableForm::Narrow { row, .. } => {
             let keys = table.block(block, scratch)?.to_vec();
-            let rows = segment.first_table()?;
+            let rows = segment.primary_table()?;
             for key in keys {
                 let number = key & low_mask(row);
                 let found = if number < rows.index().fingerprints() {

@@ -13,8 +13,8 @@ use std::path::Path;
 /// A store of any width, for programs and bindings that learn the width from the store.
 ///
 /// Its methods and their errors are those of [`Store`]; fingerprints carry their width, and one of another width than
-/// the store's is an error of kind `InvalidInput`. Code that is written for a type of fingerprints matches on the
-/// variants.
+/// the store's is an error of kind `InvalidInput`. Loads, batches of queries, pairs and clusters hand chunks of one type
+/// of fingerprints to the caller's closures; code for these matches on the variants.
 ///
 /// ```
 /// use fpstore::{AnyStore, Durability, Options, Parameters};
@@ -50,7 +50,7 @@ macro_rules! with_store {
 }
 
 /// Evaluates an expression that makes a store, for the type of the width.
-macro_rules! with_width {
+macro_rules! opened_by_width {
     ($width:expr, $store:expr) => {
         match $width {
             256 => $store.map(Self::Bits256),
@@ -76,17 +76,17 @@ impl AnyStore {
     /// As [`Store::create`]; the parameters have the width.
     pub fn create(path: impl AsRef<Path>, parameters: &Parameters, options: &Options) -> Result<Self> {
         parameters.check()?;
-        with_width!(parameters.width(), Store::create(path, parameters, options))
+        opened_by_width!(parameters.width(), Store::create(path, parameters, options))
     }
 
     /// As [`Store::open`].
     pub fn open(path: impl AsRef<Path>, options: &Options) -> Result<Self> {
-        with_width!(parameters_of(&path, options)?.width(), Store::open(path, options))
+        opened_by_width!(parameters_of(&path, options)?.width(), Store::open(path, options))
     }
 
     /// As [`Store::open_read_only`].
     pub fn open_read_only(path: impl AsRef<Path>, options: &Options) -> Result<Self> {
-        with_width!(parameters_of(&path, options)?.width(), Store::open_read_only(path, options))
+        opened_by_width!(parameters_of(&path, options)?.width(), Store::open_read_only(path, options))
     }
 
     as_store! {

@@ -4,7 +4,7 @@ use super::Store;
 use crate::db::StoreInner;
 use crate::error::Result;
 use crate::fingerprint::Fingerprint;
-use crate::load::{IntoSorted, LoadReport, Merging, RemoveIdsReport, RemoveReport, ReplaceReport, SortedIds};
+use crate::load::{CompactAfter, IntoSorted, LoadReport, RemoveIdsReport, RemoveReport, ReplaceReport, SortedIds};
 
 impl<F: Fingerprint> Store<F> {
     /// Adds records, durably and all or nothing. Records that the store has already are counted and left out.
@@ -31,7 +31,7 @@ impl<F: Fingerprint> Store<F> {
     /// `Poisoned` after a failed last step.
     pub fn bulk_load(&self, records: impl IntoSorted<F>) -> Result<LoadReport> {
         let records = records.into_sorted(self.path(), &self.inner().context.options)?;
-        self.exclusive(|inner| inner.bulk_load(records, Merging::AsDue)).map(|(report, _)| report)
+        self.exclusive(|inner| inner.bulk_load(records, CompactAfter::Due)).map(|(report, _)| report)
     }
 
     /// Adds records and makes one segment of all; whether there were several. This is one step, unless other threads
@@ -41,7 +41,7 @@ impl<F: Fingerprint> Store<F> {
     /// As [`Store::bulk_load`]; the store is as before.
     pub fn bulk_load_compact(&self, records: impl IntoSorted<F>) -> Result<(LoadReport, bool)> {
         let records = records.into_sorted(self.path(), &self.inner().context.options)?;
-        self.exclusive(|inner| inner.bulk_load(records, Merging::All))
+        self.exclusive(|inner| inner.bulk_load(records, CompactAfter::All))
     }
 
     /// Removes many records, durably and all or nothing; those that the store does not have are counted. Without ids,
@@ -95,7 +95,7 @@ impl<F: Fingerprint> Store<F> {
     /// `Poisoned`.
     pub fn bulk_replace(&self, records: impl IntoSorted<F>) -> Result<ReplaceReport> {
         let records = records.into_sorted(self.path(), &self.inner().context.options)?;
-        self.exclusive(|inner| inner.bulk_replace(records, Merging::AsDue)).map(|(report, _)| report)
+        self.exclusive(|inner| inner.bulk_replace(records, CompactAfter::Due)).map(|(report, _)| report)
     }
 
     /// As [`Store::bulk_replace`], and makes one segment of all, in the steps of [`Store::bulk_load_compact`]; whether
@@ -105,7 +105,7 @@ impl<F: Fingerprint> Store<F> {
     /// As [`Store::bulk_replace`].
     pub fn bulk_replace_compact(&self, records: impl IntoSorted<F>) -> Result<(ReplaceReport, bool)> {
         let records = records.into_sorted(self.path(), &self.inner().context.options)?;
-        self.exclusive(|inner| inner.bulk_replace(records, Merging::All))
+        self.exclusive(|inner| inner.bulk_replace(records, CompactAfter::All))
     }
 
     /// Runs an operation that takes locks, on a crew of its own.

@@ -136,7 +136,7 @@ impl<F: Fingerprint> Store<F> {
     /// The present state, kept as long as the snapshot.
     #[must_use]
     pub fn snapshot(&self) -> Snapshot<F> {
-        Snapshot::new(&self.inner().context, self.inner().state())
+        Snapshot::new(&self.inner().context, self.inner().read_view())
     }
 
     /// The parameters with which the store was created.

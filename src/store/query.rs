@@ -68,7 +68,7 @@ impl<F: Fingerprint> Store<F> {
     /// All records by fingerprint, then id, as they are now.
     #[must_use]
     pub fn records(&self) -> RecordIter<F> {
-        RecordIter::new(&self.inner().state())
+        RecordIter::new(&self.inner().read_view())
     }
 
     /// All pairs of present records within distance `k`. Later writes do not change the pairs.
@@ -114,6 +114,6 @@ impl<F: Fingerprint> Store<F> {
     /// The present filters, and those for which there is no memory.
     #[must_use]
     pub fn filter_statistics(&self) -> FilterStatistics {
-        filters::statistics(&self.inner().view().segments, self.inner().context.filter_budget())
+        filters::statistics(&self.inner().super_version().segments, self.inner().context.filter_budget())
     }
 }

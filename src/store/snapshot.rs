@@ -12,19 +12,19 @@ impl<F: Fingerprint> Snapshot<F> {
     /// A searcher for many queries; one a thread.
     #[must_use]
     pub fn searcher(&self) -> Searcher<'static, F> {
-        Searcher::of_state(self.context(), self.state().clone())
+        Searcher::of_view(self.context(), self.read_view().clone())
     }
 
     /// All records by fingerprint, then id.
     #[must_use]
     pub fn records(&self) -> RecordIter<F> {
-        RecordIter::new(self.state())
+        RecordIter::new(self.read_view())
     }
 
     /// As [`crate::Store::statistics`].
     #[must_use]
     pub fn statistics(&self) -> Statistics {
-        statistics::of_state(self.context(), self.state())
+        statistics::of_view(self.context(), self.read_view())
     }
 
     /// As [`crate::Store::pairs`].

@@ -46,7 +46,7 @@ impl<'a, F: Fingerprint> IdLookup<'a, F> {
             }
         }
         if found > 1 {
-            merge(&mut ids);
+            sort_dedup(&mut ids);
         }
         if found == 0 {
             return Err(Error::damaged("a fingerprint has no ids"));
@@ -65,7 +65,7 @@ impl<'a, F: Fingerprint> IdLookup<'a, F> {
 }
 
 /// Sorts the ids of several segments, each once; adds counts.
-fn merge(ids: &mut Vec<Id>) {
+fn sort_dedup(ids: &mut Vec<Id>) {
     if ids.iter().all(|id| matches!(id, Id::Count(_))) {
         let sum = ids.iter().filter_map(Id::number).fold(0, u64::saturating_add);
         *ids = vec![Id::Count(sum)];
@@ -76,7 +76,7 @@ fn merge(ids: &mut Vec<Id>) {
 
 /// Any number of ids of one fingerprint, in pieces.
 pub(crate) struct Pieces {
-    /// For each segment with the fingerprint, the cursor behind its next id, and that id.
+    /// For each segment with the fingerprint, the cursor after its next id, and that id.
     cursors: Vec<(IdCursor, Option<Id>)>,
     /// The only piece, if the store has no ids.
     counts: Vec<Id>,
@@ -95,7 +95,7 @@ impl Pieces {
             cursors.iter().filter_map(|(_, id)| id.clone()).filter(|id| matches!(id, Id::Count(_))).collect();
         if !counts.is_empty() {
             cursors.clear();
-            merge(&mut counts);
+            sort_dedup(&mut counts);
         }
         Ok(Self { cursors, counts })
     }

@@ -163,7 +163,7 @@ impl<F: Fingerprint> MembershipCursor<F> {
 impl<F: Fingerprint> Reading<F> {
     fn find(&mut self, fingerprint: F, scratch: &mut Scratch) -> Result<()> {
         self.ids_of = IdsOf::Nothing;
-        let table = self.segment.first_table()?;
+        let table = self.segment.primary_table()?;
         if let Some(rank) = self.ranks.rank_of(fingerprint, table, scratch)? {
             self.ids.seek(rank)?;
             self.ids_of = IdsOf::Begin;

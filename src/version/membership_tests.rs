@@ -105,7 +105,6 @@ fn has<F: Fingerprint>(segment: &Segment, fingerprint: F, id: &Id) -> bool {
     has_record(segment, fingerprint, id).unwrap()
 }
 
-/// The first `most` ids of a fingerprint.
 fn first_ids<F: Fingerprint>(segment: &Segment, fingerprint: F, most: usize) -> Vec<Id> {
     let rank = segment.rank_of(fingerprint, &mut Scratch::default()).unwrap().unwrap();
     let mut ids = Vec::new();
@@ -126,7 +125,6 @@ fn ending<F: Fingerprint>(last: u64) -> F {
     F::from_words(|number| if number + 1 == F::WORDS { last } else { 0xabcd_ef01_2345_6789 })
 }
 
-/// A text in the order of its number.
 fn text(number: u64) -> String {
     format!("https://example.org/{:08x}/{number:016x}", spread(number) >> 32 & 7)
 }
@@ -360,7 +358,7 @@ fn reads_of_rows<F: Fingerprint>(count: u64, leading: usize) -> (u64, u64, u64) 
             most = count.max(most);
         }
     }
-    let pages = segment.first_table().unwrap().index().len() as u64;
+    let pages = segment.primary_table().unwrap().index().len() as u64;
     let mut ranks = Ranks::new(&segment).unwrap();
     let (in_order, ()) = reads_of(&reads, || {
         all.iter().zip(0..).for_each(|(&fingerprint, rank)| assert_eq!(ranks.of(fingerprint).unwrap(), Some(rank)));
@@ -390,7 +388,7 @@ fn a_filter_spares_most_fingerprints_that_are_not_there_a_read() {
     fn check<F: Fingerprint>() {
         let all = alike::<F>(70_000, 0);
         let (segment, reads) = Fixture::numbers(&numbered(&all)).counted();
-        let table = segment.first_table().unwrap();
+        let table = segment.primary_table().unwrap();
         table.build_filter(&AtomicBool::new(false)).unwrap();
         assert!(table.filter().is_some());
         let mut scratch = Scratch::default();

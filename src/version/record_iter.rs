@@ -23,8 +23,8 @@ impl<F: Fingerprint> fmt::Debug for RecordIter<F> {
 }
 
 impl<F: Fingerprint> RecordIter<F> {
-    pub(crate) fn new(state: &ReadView) -> Self {
-        Self { records: Box::new(state.merge().live()), share: Share::ALL }
+    pub(crate) fn new(view: &ReadView) -> Self {
+        Self { records: Box::new(view.newest_entries().live()), share: Share::ALL }
     }
 
     /// The records of a share of segments without tombstones.

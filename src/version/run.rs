@@ -23,7 +23,7 @@ pub(crate) struct Run {
     pub(crate) counted: OnceLock<i64>,
 }
 
-/// The parameters of a segment of tombstones. Only look-ups of known records read it, in its first table.
+/// The parameters of a segment of tombstones. Only look-ups of known records read it, in its primary table.
 pub(crate) fn of_tombstones(parameters: &Parameters) -> Parameters {
     parameters.clone().with_design(Design::Tables { parts: 1 }).with_max_distance(0).with_id_index(false)
 }

@@ -30,7 +30,7 @@ impl Share {
         let each = fingerprints_of(segments).div_ceil(count.max(1) as u64).max(1);
         let mut bounds = Vec::new();
         for segment in segments {
-            let index = segment.first_table()?.index();
+            let index = segment.primary_table()?.index();
             let count = usize::try_from(segment.footer().fingerprints.div_ceil(each)).unwrap_or(usize::MAX);
             bounds.extend((1..count).filter_map(|number| index.key(index.len() * number / count)));
             bounds.extend(if segments.len() > 1 { index.key(0) } else { None });
@@ -52,7 +52,7 @@ impl Share {
         before(self.from)..self.to.map_or(ascending.len(), before)
     }
 
-    /// The blocks of a first table that may have fingerprints of the share.
+    /// The blocks of a primary table that may have fingerprints of the share.
     pub(crate) fn blocks(self, index: &BlockIndex) -> Range<usize> {
         index.find(self.from)..self.to.map_or(index.len(), |to| index.len().min(index.find(to).saturating_add(1)))
     }
@@ -60,7 +60,7 @@ impl Share {
     /// An upper bound of its number of fingerprints: those of all its blocks.
     pub(crate) fn at_most(self, segments: &[Arc<Segment>]) -> Result<usize> {
         segments.iter().try_fold(0, |sum, segment| {
-            let index = segment.first_table()?.index();
+            let index = segment.primary_table()?.index();
             let Range { start: from, end } = self.blocks(index);
             let (from, end) = (index.rank(from), index.rank(end));
             Ok(sum + usize::try_from(end.saturating_sub(from)).unwrap_or(usize::MAX))

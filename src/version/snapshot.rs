@@ -29,21 +29,21 @@ use std::sync::Arc;
 #[derive(Clone, Debug)]
 pub struct Snapshot<F: Fingerprint = u64> {
     context: Arc<StoreContext>,
-    state: ReadView,
+    view: ReadView,
     width: PhantomData<F>,
 }
 
 impl<F: Fingerprint> Snapshot<F> {
-    pub(crate) fn new(context: &Arc<StoreContext>, state: ReadView) -> Self {
-        Self { context: Arc::clone(context), state, width: PhantomData }
+    pub(crate) fn new(context: &Arc<StoreContext>, view: ReadView) -> Self {
+        Self { context: Arc::clone(context), view, width: PhantomData }
     }
 
     pub(crate) fn context(&self) -> &Arc<StoreContext> {
         &self.context
     }
 
-    pub(crate) fn state(&self) -> &ReadView {
-        &self.state
+    pub(crate) fn read_view(&self) -> &ReadView {
+        &self.view
     }
 
     /// The store's directory.

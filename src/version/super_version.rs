@@ -34,21 +34,21 @@ impl SuperVersion {
 /// A consistent state of the store: a super version, and the number of visible records of its last memtable.
 #[derive(Clone, Debug)]
 pub(crate) struct ReadView {
-    pub(crate) view: Arc<SuperVersion>,
+    pub(crate) version: Arc<SuperVersion>,
     visible: u32,
 }
 
 impl ReadView {
-    pub(crate) fn of(view: Arc<SuperVersion>) -> Self {
-        let visible = view.memtables.last().map_or(0, |memtable| memtable.visible());
-        Self { view, visible }
+    pub(crate) fn of(version: Arc<SuperVersion>) -> Self {
+        let visible = version.memtables.last().map_or(0, |memtable| memtable.visible());
+        Self { version, visible }
     }
 
     /// The same state with only these segments, and without runs.
     pub(crate) fn part(state: &Self, segments: Vec<Arc<Segment>>) -> Self {
-        let memtables = state.view.memtables.clone();
-        let view = SuperVersion { runs: Vec::new(), run_of: Vec::new(), segments, memtables };
-        Self { view: Arc::new(view), visible: state.visible }
+        let memtables = state.version.memtables.clone();
+        let version = SuperVersion { runs: Vec::new(), run_of: Vec::new(), segments, memtables };
+        Self { version: Arc::new(version), visible: state.visible }
     }
 
     pub(crate) fn visible(&self) -> u32 {
@@ -57,31 +57,31 @@ impl ReadView {
 
     #[inline]
     pub(crate) fn catch_up(&mut self) {
-        self.visible = self.view.memtables.last().map_or(0, |memtable| memtable.visible());
+        self.visible = self.version.memtables.last().map_or(0, |memtable| memtable.visible());
     }
 
     /// The memtables, oldest first, with their numbers of visible records.
     pub(crate) fn memtables(&self) -> impl DoubleEndedIterator<Item = (&Arc<Memtable>, u32)> + ExactSizeIterator {
-        let last = self.view.memtables.len().saturating_sub(1);
+        let last = self.version.memtables.len().saturating_sub(1);
         let seen = move |(number, memtable): (usize, _)| {
             let memtable: &Arc<Memtable> = memtable;
             (memtable, if number == last { self.visible } else { memtable.visible() })
         };
-        self.view.memtables.iter().enumerate().map(seen)
+        self.version.memtables.iter().enumerate().map(seen)
     }
 
     pub(crate) fn has_tombstones(&self) -> bool {
-        self.view.runs.iter().any(|run| run.tombstones.is_some())
-            || self.view.memtables.iter().any(|memtable| memtable.has_tombstones())
+        self.version.runs.iter().any(|run| run.tombstones.is_some())
+            || self.version.memtables.iter().any(|memtable| memtable.has_tombstones())
     }
 
-    pub(crate) fn merge<F: Fingerprint>(&self) -> NewestEntries<F> {
-        let mut merge = NewestEntries::default();
+    pub(crate) fn newest_entries<F: Fingerprint>(&self) -> NewestEntries<F> {
+        let mut newest = NewestEntries::default();
         for (memtable, visible) in self.memtables().rev().filter(|(memtable, _)| !memtable.is_empty()) {
-            merge.add_entries(memtable.entries(visible));
+            newest.add_entries(memtable.entries(visible));
         }
-        add_runs(&mut merge, &self.view.runs);
-        merge
+        add_runs(&mut newest, &self.version.runs);
+        newest
     }
 }
 
@@ -89,48 +89,48 @@ impl ReadView {
 pub(crate) fn newest_entries<'a, F: Fingerprint>(
     memtables: impl Iterator<Item = (&'a Arc<Memtable>, u32)>,
 ) -> impl Iterator<Item = Result<Entry<F>>> {
-    let mut merge = NewestEntries::default();
-    memtables.for_each(|(memtable, visible)| merge.add_entries(memtable.entries(visible)));
-    merge.map(|newest| newest.map(|newest| newest.entry))
+    let mut newest = NewestEntries::default();
+    memtables.for_each(|(memtable, visible)| newest.add_entries(memtable.entries(visible)));
+    newest.map(|newest| newest.map(|newest| newest.entry))
 }
 
 /// Adds runs, given oldest first, as the oldest sources.
-pub(crate) fn add_runs<F: Fingerprint>(merge: &mut NewestEntries<F>, runs: &[Arc<Run>]) {
-    run_segments(runs).for_each(|run| merge.add_records(SegmentRecords::new(run.segment), run.is_tombstones));
+pub(crate) fn add_runs<F: Fingerprint>(newest: &mut NewestEntries<F>, runs: &[Arc<Run>]) {
+    run_segments(runs).for_each(|run| newest.add_records(SegmentRecords::new(run.segment), run.is_tombstones));
 }
 
 #[derive(Debug)]
 pub(crate) struct LatestVersion {
-    view: RwLock<Arc<SuperVersion>>,
+    latest: RwLock<Arc<SuperVersion>>,
     /// Increases with every super version.
-    version: AtomicU64,
+    number: AtomicU64,
 }
 
 impl LatestVersion {
-    pub(crate) fn new(view: SuperVersion) -> Self {
-        Self { view: RwLock::new(Arc::new(view)), version: AtomicU64::new(0) }
+    pub(crate) fn new(first: SuperVersion) -> Self {
+        Self { latest: RwLock::new(Arc::new(first)), number: AtomicU64::new(0) }
     }
 
     /// The number of the current super version, or of one before it.
     #[inline]
-    pub(crate) fn version(&self) -> u64 {
-        self.version.load(Ordering::Acquire)
+    pub(crate) fn number(&self) -> u64 {
+        self.number.load(Ordering::Acquire)
     }
 
-    pub(crate) fn view(&self) -> Arc<SuperVersion> {
-        Arc::clone(&self.view.read())
+    pub(crate) fn super_version(&self) -> Arc<SuperVersion> {
+        Arc::clone(&self.latest.read())
     }
 
-    pub(crate) fn state(&self) -> ReadView {
-        ReadView::of(self.view())
+    pub(crate) fn read_view(&self) -> ReadView {
+        ReadView::of(self.super_version())
     }
 
     /// Replaces the super version, and returns the previous one. Dropping that may take long, so the caller holds no
     /// lock then.
-    pub(crate) fn publish(&self, view: SuperVersion) -> Arc<SuperVersion> {
-        let view = Arc::new(view);
-        let before = std::mem::replace(&mut *self.view.write(), view);
-        self.version.fetch_add(1, Ordering::Release);
+    pub(crate) fn publish(&self, next: SuperVersion) -> Arc<SuperVersion> {
+        let next = Arc::new(next);
+        let before = std::mem::replace(&mut *self.latest.write(), next);
+        self.number.fetch_add(1, Ordering::Release);
         before
     }
 }

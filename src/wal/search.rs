@@ -113,7 +113,7 @@ mod tests {
 
     #[derive(Clone, Debug)]
     enum Piece {
-        /// A frame that holds, with so many bytes of operations.
+        /// A frame that holds, with this many bytes of operations.
         Frame(usize),
         /// A frame that holds but for one bit.
         Flipped(usize, usize),

@@ -5,6 +5,7 @@
 //! rules of format-spec/store.md, and checks each with the library. Some of them become the start of another recorded
 //! process. A recording is complete: a full replay gives the tree of the process, byte for byte.
 //!
+//! A short run takes other states every day and prints its seed: `FPSTORE_SEED=S` repeats it.
 //! `cargo xtask crash --states N --seed S` runs longer (`FPSTORE_STATES`, `FPSTORE_SEED`).
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing, clippy::panic, clippy::print_stderr)]
 #![allow(missing_docs)]
@@ -25,6 +26,10 @@ mod media;
 mod model;
 #[cfg(target_os = "linux")]
 mod names;
+#[cfg(target_os = "linux")]
+#[path = "../it/points.rs"]
+#[allow(dead_code, reason = "shared with the other integration tests")]
+mod points;
 #[cfg(target_os = "linux")]
 mod recording;
 #[cfg(target_os = "linux")]

@@ -1,8 +1,9 @@
 // Records every change that a process makes below one directory, in the order in which the changes took effect.
 //
-// The library is preloaded (LD_PRELOAD). Its constructor installs a seccomp filter that traps the system calls that change
-// files. The handler of the trap makes the call itself and appends a record to the recording, both under one lock. The
-// filter sees system calls rather than functions of libc, so it also catches programs that bypass libc, as rustix does.
+// The library is preloaded (LD_PRELOAD). Its constructor installs a seccomp filter that traps the system calls that
+// change files. The handler of the trap makes the call itself and appends a record to the recording, both under one
+// lock. The filter sees system calls rather than functions of libc, so it also catches programs that bypass libc, as
+// rustix does.
 // Syncs take effect when they end, for writes before they began: they have two records, and run without the lock.
 //
 // FPSTORE_WATCH      the directory, an absolute path without symbolic links

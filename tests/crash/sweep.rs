@@ -3,6 +3,7 @@
 use super::cases::{CASES, Case, Step, models};
 use super::image::Image;
 use super::judge::Expected;
+use super::points::today;
 use super::recording::{MARKS, Operation, RECORDING, WATCH, compile, probe, read};
 use super::states::{Progress, Start, State, choose, replay};
 use super::workload::work;
@@ -32,10 +33,11 @@ const FROM: &str = "FPSTORE_CRASH_FROM";
 #[test]
 fn every_recorded_power_failure_keeps_what_was_promised() {
     let number = |name: &str| std::env::var(name).ok().map(|value| value.parse::<u64>().unwrap());
-    let seed = number("FPSTORE_SEED").unwrap_or(1);
     if let Some(case) = number(CASE) {
         return be_recorded(&CASES[case as usize], number(SEED).unwrap());
     }
+    let seed = number("FPSTORE_SEED").unwrap_or_else(today);
+    eprintln!("FPSTORE_SEED={seed} repeats the states of this run");
     // A short run records in memory, where syncs are fast.
     let wanted = number("FPSTORE_STATES");
     let (slow, fast) = (std::env::temp_dir(), Path::new("/dev/shm"));

@@ -1,6 +1,7 @@
 //! Clusters updated from earlier labels equal those of a full run, after any insertions and removals.
 
 use crate::clusters::{crowded, expected, text};
+use crate::points::every;
 use crate::support::{Fixture, Random, families, numbered, real};
 use fpstore::clusters::{ClusterChange, ClusterUpdate, Clustered, Clustering, Clusters, Keeper, Label};
 use fpstore::{Fingerprint, Id, IdKind, Parameters, ReadMode, Record, Result, Store, U256};
@@ -113,7 +114,8 @@ fn as_from_scratch_with_ids_of_every_kind() {
     for (kind, records) in
         [(IdKind::Number, crowded(Id::Number)), (IdKind::Text, crowded(text)), (IdKind::None, crowded(Id::Number))]
     {
-        for round in 0..10 {
+        // A short run takes other rounds every day.
+        for round in every(3, 0..10) {
             come_and_go(&Parameters::new(3).with_ids(kind), &records, [3, 1, 0][round as usize % 3], round);
         }
     }
@@ -176,15 +178,21 @@ fn little_has_changed<F: Fingerprint>(kind: IdKind, id: fn(u64) -> Id, widened: 
 
 #[test]
 fn as_from_scratch_where_little_has_changed() {
-    little_has_changed::<u64>(IdKind::Number, Id::Number, |one| one);
-    little_has_changed::<u64>(IdKind::Text, text_of, |one| one);
-    little_has_changed::<u64>(IdKind::None, Id::Number, |one| one);
-    little_has_changed::<u128>(IdKind::Number, Id::Number, |one| u128::from(one) << 64);
-    // All fingerprints share their first 64 bits.
-    little_has_changed::<u128>(IdKind::Text, text_of, u128::from);
-    little_has_changed::<U256>(IdKind::None, Id::Number, |one| {
-        U256::from_words(|word| if word == 3 { one } else { 7 })
-    });
+    let stores: [fn(); 6] = [
+        || little_has_changed::<u64>(IdKind::Number, Id::Number, |one| one),
+        || little_has_changed::<u64>(IdKind::Text, text_of, |one| one),
+        || little_has_changed::<u64>(IdKind::None, Id::Number, |one| one),
+        || little_has_changed::<u128>(IdKind::Number, Id::Number, |one| u128::from(one) << 64),
+        // All fingerprints share their first 64 bits.
+        || little_has_changed::<u128>(IdKind::Text, text_of, u128::from),
+        || {
+            little_has_changed::<U256>(IdKind::None, Id::Number, |one| {
+                U256::from_words(|word| if word == 3 { one } else { 7 })
+            });
+        },
+    ];
+    // A short run takes two of the stores.
+    every(3, stores).for_each(|store| store());
 }
 
 /// Labels with lines that are missing, of no record, of another record, repeated, or in another order.
@@ -192,16 +200,16 @@ fn damaged<F: Fingerprint>(labels: &Labels<F>, random: &mut Random, round: u64) 
     let mut labels = labels.clone();
     for _ in 0..2 {
         let at = random.below(labels.len() as u64 - 200) as usize;
-        let stranger = match &labels[at].0 {
+        let unknown = match &labels[at].0 {
             Label::Id(Id::Text(_)) => Label::Id(text_of(1 << 40)),
             Label::Fingerprint(_) => Label::Fingerprint(F::from_words(|_| 0x1234_5678_9abc_def0)),
             Label::Id(_) => Label::Id(Id::Number(1 << 40)),
         };
         match round % 8 {
             0 => drop(labels.drain(at..at + 2)),
-            1 => labels.insert(at, (stranger.clone(), stranger)),
-            2 => labels[at].1 = stranger,
-            3 => labels[at] = (stranger.clone(), stranger),
+            1 => labels.insert(at, (unknown.clone(), unknown)),
+            2 => labels[at].1 = unknown,
+            3 => labels[at] = (unknown.clone(), unknown),
             4 => labels.insert(at, labels[at].clone()),
             5 => labels.swap(at, at + 150),
             6 => labels.truncate(at),
@@ -225,7 +233,7 @@ fn as_from_scratch_with_wide_fingerprints() {
         .map(|record| Record { fingerprint: U256::from_words(|word| record.fingerprint >> word), id: record.id })
         .collect();
     for kind in [IdKind::Number, IdKind::None] {
-        for round in 0..5 {
+        for round in every(2, 0..5) {
             come_and_go(&Parameters::new(8).with_width(256).with_ids(kind), &wide, 8, round);
         }
     }
@@ -270,7 +278,7 @@ fn only_what_is_new_or_was_touched_is_looked_at_again() {
 
 #[test]
 fn a_label_counts_only_with_the_record_that_it_is_of() {
-    // The middle record, whose id is the label, is gone, and so is its line.
+    // The middle record, whose id is the label, is gone, with its line.
     let records = [(1, 0b0), (2, 0b11_1111)].map(|(id, fingerprint)| Record { fingerprint, id: Id::Number(id) });
     let store = load::<u64>(&Parameters::new(3), &records, 1);
     let id = |number: u64| Label::Id(Id::Number(number));

@@ -7,8 +7,8 @@ use std::path::Path;
 use std::process::{Child, Command, Output, Stdio};
 use std::sync::Mutex;
 
-/// What the program decodes in turn: paths, one a line. It answers each with the exit code and the lengths of what
-/// would go to standard output and standard error, and then with these.
+/// A program that decodes the paths it reads, one a line. It answers each with the exit code, the lengths of the text
+/// for standard output and of that for standard error, and then both texts.
 const SERVER: &str = r#"
 import contextlib, io, os, sys, traceback
 sys.path.insert(0, sys.argv[1])
@@ -26,7 +26,7 @@ for path in sys.stdin:
     answers.flush()
 "#;
 
-/// What the decoder says of a store or segment.
+/// The result of decoding a store or segment.
 pub(crate) struct Decoded {
     /// The exit code: 0 for a sound one, 1 for an invalid one.
     pub(crate) code: i32,
@@ -58,7 +58,7 @@ pub(crate) fn decode(path: &Path) -> Option<Decoded> {
 
 fn ask(server: &mut Child, path: &Path) -> io::Result<Decoded> {
     writeln!(server.stdin.as_mut().unwrap(), "{}", path.display())?;
-    // The process sends nothing behind an answer, so the buffer ends with it.
+    // The process sends nothing after an answer, so the buffer ends with it.
     let mut answer = BufReader::new(server.stdout.as_mut().unwrap());
     let mut first = String::new();
     answer.read_line(&mut first)?;

@@ -33,11 +33,12 @@ fn sweep(
     work: impl Fn(&Fixture, &Options) -> fpstore::Result<()>,
     check: impl Fn(&Fixture, bool, Fault),
 ) {
+    let prepared = Fixture::new(ReadMode::Pread);
+    prepare(&prepared);
     for (lasting, crash) in [(true, false), (true, true), (false, false), (false, true)] {
         let mut faults = 0;
         for operation in every(share, 0..) {
-            let fixture = Fixture::new(ReadMode::Pread);
-            prepare(&fixture);
+            let fixture = prepared.copy();
             let fails = operation..if lasting { u64::MAX } else { operation + 1 };
             let failing = Failing::new(Arc::new(fixture.env.clone()), fails);
             let options = Options::new()
@@ -169,9 +170,10 @@ fn a_load_that_does_not_fit_its_memory() {
     before.sort_unstable();
     let (mut done, mut faults) = (false, 0);
     // The numbers of failing operations, out of some two thousand.
+    let prepared = Fixture::new(ReadMode::Pread);
+    drop(prepared.load_wide(&parameters, &old, 1));
     for operation in (0..).step_by(23) {
-        let fixture = Fixture::new(ReadMode::Pread);
-        drop(fixture.load_wide(&parameters, &old, 1));
+        let fixture = prepared.copy();
         let failing = Failing::new(Arc::new(fixture.env.clone()), operation..operation + 1);
         let options = fixture.options.clone().with_env(Arc::new(failing.clone())).with_load_memory(0);
         let loaded = Store::<U256>::open(&fixture.path, &options)
@@ -234,7 +236,7 @@ fn opening_for_writing_makes_a_manifest_durable_whose_writer_could_not() {
     // records and reports them as present, so it must have made them durable.
     let new = numbered(&real()[..500]);
     let parameters = Parameters::new(3);
-    for operation in 0..200 {
+    for operation in every(3, 0..200) {
         let fixture = Fixture::new(ReadMode::Pread);
         drop(<Store>::create(&fixture.path, &parameters, &fixture.options).unwrap());
         let failing = Failing::new(Arc::new(fixture.env.clone()), operation..operation + 1);

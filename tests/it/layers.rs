@@ -93,7 +93,7 @@ fn the_map_names_files_that_are_there() {
 fn every_module_has_its_layer() {
     let src = root().join("src");
     let names = fs::read_dir(src).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap());
-    assert_none(names.filter_map(|name| homeless(&name)).collect());
+    assert_none(names.filter_map(|name| without_layer(&name)).collect());
     let is_missing =
         |name: &&str| ![format!("src/{name}"), format!("src/{name}.rs")].iter().any(|path| root().join(path).exists());
     assert_none(
@@ -139,12 +139,12 @@ fn layer_breaks(file: &str, source: &str) -> Vec<String> {
         }
         breaks.push(text);
     }
-    breaks.extend(strangers(file, source));
+    breaks.extend(foreign_paths(file, source));
     breaks
 }
 
 /// A `#[path]` that leads to another folder: the checker would judge its target as part of that folder.
-fn strangers(file: &str, source: &str) -> Vec<String> {
+fn foreign_paths(file: &str, source: &str) -> Vec<String> {
     let tokens = tokens(source);
     let attributes =
         tokens.windows(4).filter(|window| window.iter().map(|t| t.text.as_str()).eq(["#", "[", "path", "="]));
@@ -170,7 +170,7 @@ fn layer(module: &str) -> Option<usize> {
 }
 
 /// Whether an entry of `src/` is a module without a layer.
-fn homeless(entry: &str) -> Option<String> {
+fn without_layer(entry: &str) -> Option<String> {
     let module = entry.strip_suffix(".rs").unwrap_or(entry);
     layer(module)
         .is_none()
@@ -261,5 +261,5 @@ fn collect(folder: &Path, name: &str, files: &mut Vec<File>) {
 }
 
 fn assert_none(breaks: Vec<String>) {
-    assert!(breaks.is_empty(), "{} of the house rules broken:\n{}", breaks.len(), breaks.join("\n"));
+    assert!(breaks.is_empty(), "{} violations of the rules:\n{}", breaks.len(), breaks.join("\n"));
 }

@@ -24,7 +24,7 @@ mod pairs;
 mod planner;
 mod points;
 mod reading;
-mod room;
+mod space;
 mod stores;
 mod strict;
 mod support;

@@ -5,9 +5,10 @@
 //! fails: `FPSTORE_DAY=N` repeats it.
 
 use std::env;
+use std::ops::Range;
 use std::time::{SystemTime, UNIX_EPOCH};
 
-/// One of so many points is in a short run. A prime, so that it meets all of a sweep's own cycles.
+/// A short run takes one of this many points. A prime, so that the points differ in every cycle of a sweep.
 pub(crate) const SHARE: u64 = 11;
 
 /// Whether all points are tried.
@@ -15,18 +16,23 @@ pub(crate) fn is_long() -> bool {
     env::var_os("FPSTORE_LONG").is_some_and(|value| !value.is_empty() && value != "0")
 }
 
+/// The number of today, or of the day that `FPSTORE_DAY` names.
+pub(crate) fn today() -> u64 {
+    let today = || SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs() / 86_400);
+    env::var("FPSTORE_DAY").map_or_else(|_| today(), |value| value.parse().unwrap())
+}
+
 /// The number of the day, which decides on the points of a short run.
 #[expect(clippy::print_stdout, reason = "shown for tests that fail")]
 pub(crate) fn day() -> u64 {
-    let today = || SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs() / 86_400);
-    let day = env::var("FPSTORE_DAY").map_or_else(|_| today(), |value| value.parse().unwrap());
+    let day = today();
     println!("a part of the points; FPSTORE_DAY={day} takes the same ones, FPSTORE_LONG=1 takes all");
     day
 }
 
 /// Returns the points of this run: all of them, or every eleventh.
 ///
-/// An endless iterator stays endless, so a sweep that ends behind the last point still gets there.
+/// An endless iterator stays endless, so a sweep that ends after the last point still reaches its end.
 pub(crate) fn points<P>(all: impl IntoIterator<Item = P>) -> impl Iterator<Item = P> {
     every(SHARE, all)
 }
@@ -52,6 +58,16 @@ pub(crate) fn first(full: u64) -> u64 {
     if is_long() { 0 } else { day() % SHARE * (full / SHARE) }
 }
 
+/// Returns the seeds of this run of those from 0 to `full`: all, or one part of `share`.
+pub(crate) fn seeds(share: u64, full: u64) -> Range<u64> {
+    if is_long() { 0..full } else { part_of_seeds(share, full, day()) }
+}
+
+fn part_of_seeds(share: u64, full: u64, day: u64) -> Range<u64> {
+    let first = day % share * (full / share);
+    first..first + full.div_ceil(share)
+}
+
 #[test]
 fn eleven_days_take_every_point_once() {
     let taken = |day| {
@@ -69,4 +85,6 @@ fn a_run_takes_a_part_or_all() {
     assert_eq!(taken, if is_long() { 1100 } else { 100 });
     assert_eq!(number(2400), if is_long() { 2400 } else { 219 });
     assert!(first(2400) + number(2400) < 2402);
+    assert_eq!([0, 1, 2, 3].map(|day| part_of_seeds(3, 6, day)), [0..2, 2..4, 4..6, 0..2]);
+    assert_eq!([0, 1].map(|day| part_of_seeds(3, 1, day)), [0..1, 0..1]);
 }

@@ -50,7 +50,7 @@ fn fixture(bytes: &[u8], mode: ReadMode) -> Fixture {
     store(Manifest::naming(&[]).bytes(), &[bytes], mode)
 }
 
-/// Verifying a segment reports it with this message, and so does opening or reading if required.
+/// Verifying a segment reports it with this message; opening or reading does too if required.
 fn refused(label: &str, bytes: &[u8], when: When, message: &str) {
     let fixture = fixture(bytes, MODES[label.len() % 2]);
     let damages = verify(segment(), &fixture.options).unwrap().damages;

@@ -99,6 +99,13 @@ impl Fixture {
         }
     }
 
+    /// The same files in a separate environment.
+    pub(crate) fn copy(&self) -> Self {
+        let env = self.env.deep_copy();
+        let shared: Arc<dyn Env> = Arc::new(env.clone());
+        Self { env, options: self.options.clone().with_env(shared), path: self.path.clone() }
+    }
+
     /// Loads the records in `segments` loads of about equal size.
     pub(crate) fn load(&self, parameters: &Parameters, records: &[Record], segments: usize) -> Store {
         self.load_wide(parameters, records, segments)

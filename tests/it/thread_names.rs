@@ -76,7 +76,7 @@ fn all_threads_are_named_and_as_many_as_were_asked_for() {
         assert!(others <= 2, "{names:?}");
         assert_eq!(names.iter().filter(|name| name.starts_with("fpstore work")).count(), 3, "{names:?}");
     }
-    for wanted in ["fpstore flush", "fpstore merge"] {
+    for wanted in ["fpstore flush", "fpstore compact"] {
         assert!(moments.iter().any(|moment| moment.contains(wanted)), "{text}");
     }
 }

@@ -23,8 +23,8 @@ fn every_design_distance_and_memory() {
     let records = numbered(&values);
     for (number, design) in DESIGNS.into_iter().enumerate() {
         let store = store_of(&Parameters::new(3).with_design(design), &records, 3, ReadMode::Mmap);
-        // A short run takes two distances for each design.
-        for k in every(3, [0, 2, 3, 5, 12, 64].into_iter().cycle().skip(number).take(6)) {
+        // A short run takes one distance for each design.
+        for k in every(6, [0, 2, 3, 5, 12, 64].into_iter().cycle().skip(number).take(6)) {
             for query in values.iter().step_by(397).map(|value| value ^ 5) {
                 let all = expected(&records, query, k);
                 for how in [Visit::within(k), Visit::within(k).with_scan(true), Visit::within(k).with_wanted(2)] {
@@ -95,7 +95,7 @@ fn batches_in_any_memory() {
     let queries: Vec<u64> = (0..3000).map(|_| values[random.below(values.len() as u64) as usize] ^ 2).collect();
     let cases = MODES.into_iter().flat_map(|mode| IdKind::ALL.map(|kind| (mode, kind)));
     // A short run takes one kind of ids.
-    for (mode, kind) in every(3, cases) {
+    for (mode, kind) in every(6, cases) {
         let mut records = numbered(&values);
         if kind == IdKind::Text {
             records.iter_mut().for_each(|record| record.id = id(kind, record.id.number().unwrap()));

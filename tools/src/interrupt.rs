@@ -11,7 +11,6 @@ use std::error::Error;
 use std::fmt;
 use std::io::{self, IsTerminal, Write};
 use std::path::{Path, PathBuf};
-use std::process;
 use std::sync::atomic::{AtomicI32, Ordering::SeqCst};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -97,7 +96,7 @@ fn received(program: &str, signal: i32) {
     state.temporaries.iter().for_each(|path| remove(path));
     let left = if first { state.left } else { "at once; the next run removes what this one may have left" };
     tell(program, left);
-    process::exit(128 + signal);
+    std::process::exit(128 + signal);
 }
 
 /// Reports that the program was stopped.
@@ -168,6 +167,7 @@ impl Drop for Temporary {
 }
 
 /// Removes a file, or a directory that other threads may still be writing to.
+#[cfg(unix)]
 fn remove(path: &Path) {
     const TRIES: u32 = 100;
     for _ in 0..TRIES {

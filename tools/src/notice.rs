@@ -1,7 +1,7 @@
-//! Messages on standard error, wherever in a program they arise: warnings, remarks, closing lines.
+//! Messages of all parts of a program on standard error: warnings, remarks, closing lines.
 //!
-//! Nothing is written before the program has begun ([`crate::program::main`], [`crate::common::Common::start`]), and
-//! nothing with `--quiet`.
+//! They are written only after the program has begun ([`crate::program::main`], [`crate::common::Common::start`]), and
+//! never with `--quiet`.
 
 use std::fmt::Display;
 use std::io::{self, Write};

@@ -6,7 +6,7 @@ use serde::Serialize;
 /// The expected work of a query.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
 pub struct Expected {
-    /// Whether a query compares with all fingerprints of the first table.
+    /// Whether a query compares with all fingerprints of the primary table.
     pub scan: bool,
     /// Prefixes probed.
     pub probes: f64,

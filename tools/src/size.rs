@@ -13,7 +13,7 @@ const UNITS: [char; 4] = ['k', 'm', 'g', 't'];
 pub fn parse(text: &str) -> Result<u64, String> {
     let end = text.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(text.len());
     let (number, unit) = text.split_at_checked(end).unwrap_or((text, ""));
-    let form = || format!("expected a number of bytes, or one with K, M, G or T behind it ({HELP})");
+    let form = || format!("expected a number of bytes, or one followed by K, M, G or T ({HELP})");
     let factor = factor(&unit.trim_start().to_ascii_lowercase()).ok_or_else(form)?;
     let (whole, part) = match number.split_once('.') {
         // A number of bytes has no fraction.
@@ -82,7 +82,7 @@ mod tests {
     }
 
     #[test]
-    fn at_least_so_many() {
+    fn at_least_rounds_up() {
         for bytes in [0, 1, 1024, 1025, (1 << 20) - 1, 1 << 20, (1 << 20) + 1, 1_875_003_392] {
             let size = parse(&at_least(bytes)).unwrap();
             assert!(size >= bytes && size - bytes < 1 << 20, "{bytes}: {size}");

@@ -64,7 +64,7 @@ pub fn read_index(section: &[u8], pages: usize) -> Res<Vec<u64>> {
         begun.extend(bytes.chunks(2).map(uint));
         chunk += 1;
     }
-    require(fields.rest.is_empty(), "bytes behind the id index")?;
+    require(fields.rest.is_empty(), "bytes after the id index")?;
     Ok(begun)
 }
 

@@ -71,6 +71,6 @@ pub fn read_manifest(bytes: &[u8]) -> Res<Manifest> {
     numbers.sort_unstable();
     numbers.dedup();
     require(numbers.len() == count, "a segment number that is twice there")?;
-    require(fields.rest.len() == 4, "bytes behind the last run")?;
+    require(fields.rest.len() == 4, "bytes after the last run")?;
     Ok(Manifest { parameters, numbering, next_id, next_segment, first_log, flushed, written, runs })
 }

@@ -66,9 +66,9 @@ fn cut(bits: &[usize], m: usize) -> Vec<Vec<usize>> {
     let (size, longer) = (bits.len() / m, bits.len() % m);
     let (mut parts, mut rest) = (Vec::new(), bits);
     for part in 0..m {
-        let (front, behind) = rest.split_at(size + usize::from(part < longer));
+        let (front, after) = rest.split_at(size + usize::from(part < longer));
         parts.push(front.to_vec());
-        rest = behind;
+        rest = after;
     }
     parts
 }

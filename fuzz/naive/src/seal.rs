@@ -37,10 +37,10 @@ pub fn index(section: &mut [u8], table: u8) {
         if length > rest.len() {
             return;
         }
-        let (chunk, behind) = rest.split_at_mut(length);
+        let (chunk, after) = rest.split_at_mut(length);
         unit(chunk, 0x200 + u32::from(table), number);
         number += 1;
-        rest = behind;
+        rest = after;
     }
 }
 
@@ -58,10 +58,10 @@ pub fn text_index(section: &mut [u8]) {
         if length > rest.len() {
             return;
         }
-        let (chunk, behind) = rest.split_at_mut(length);
+        let (chunk, after) = rest.split_at_mut(length);
         unit(chunk, 0x400, number);
         number += 1;
-        rest = behind;
+        rest = after;
     }
 }
 
@@ -72,9 +72,9 @@ pub fn texts(ids: &mut [u8], index: &mut [u8], dictionary: &mut [u8]) {
     let mut rest = ids;
     let frames = text_ids::read_index(index, rest.len() as u64).unwrap_or_default();
     for (number, (length, _)) in (0..).zip(frames) {
-        let (frame, behind) = std::mem::take(&mut rest).split_at_mut(length as usize);
+        let (frame, after) = std::mem::take(&mut rest).split_at_mut(length as usize);
         unit(frame, 0x300, number);
-        rest = behind;
+        rest = after;
     }
 }
 
@@ -135,9 +135,9 @@ fn sections(file: &mut [u8], at: usize) {
             return;
         }
         rest = &mut std::mem::take(&mut rest)[skipped as usize..];
-        let (part, behind) = std::mem::take(&mut rest).split_at_mut(length as usize);
+        let (part, after) = std::mem::take(&mut rest).split_at_mut(length as usize);
         parts.push(part);
-        (rest, end) = (behind, stop);
+        (rest, end) = (after, stop);
     }
     for (number, parts) in (0..).zip(parts.chunks_mut(3)) {
         let [first, second, third] = parts else { return };

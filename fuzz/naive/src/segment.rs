@@ -71,7 +71,7 @@ pub fn read_index(section: &[u8], blocks: u64, parameters: &Parameters, table: u
             base = key + u128::from(!rows);
         }
     }
-    require(fields.rest.is_empty(), "bytes behind the last chunk")?;
+    require(fields.rest.is_empty(), "bytes after the last chunk")?;
     for page in entries.chunks(in_page) {
         let used: usize = page.iter().map(|entry| usize::from(entry.length)).sum();
         require(used <= size - 4, "blocks that do not fit their page")?;
@@ -94,7 +94,7 @@ fn read_pages(data: &[u8], entries: &[Entry], parameters: &Parameters, table: u8
         }
         require(payload.rest.iter().all(|&byte| byte == 0), "padding of a page")?;
     }
-    require(fields.rest.is_empty(), "bytes behind the last page")?;
+    require(fields.rest.is_empty(), "bytes after the last page")?;
     Ok(bodies)
 }
 

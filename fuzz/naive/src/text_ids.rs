@@ -103,7 +103,7 @@ fn decompress(frame: &[u8], size: usize, dictionary: Option<&zstd_safe::DDict<'s
         require((input.pos(), output.pos()) != before, "ends too early, or is too long")?;
     }
     let (used, written) = (input.pos(), output.pos());
-    require(used == frame.len(), "something behind the last block")?;
+    require(used == frame.len(), "something after the last block")?;
     require(written == size, "not of the size that it says")?;
     out.truncate(written);
     Ok(out)

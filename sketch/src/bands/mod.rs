@@ -34,7 +34,8 @@ impl Bands {
         match bands.checked_mul(rows) {
             Some(needed) if needed <= places => Ok(Self { bands, rows }),
             _ => Err(Error::new(format!(
-                "{bands} bands of {rows} rows need more places than the {places} of the signature; raise --num-perm"
+                "{bands} bands of {rows} rows need more places than the {places} of the signature; use fewer bands or \
+                 rows, or more places"
             ))),
         }
     }
@@ -139,7 +140,7 @@ mod tests {
     fn what_is_refused() {
         assert!(Bands::new(0, 5, 128).is_err());
         assert!(Bands::new(5, 0, 128).is_err());
-        assert!(Bands::new(20, 7, 128).unwrap_err().to_string().contains("--num-perm"));
+        assert!(Bands::new(20, 7, 128).unwrap_err().to_string().contains("more places"));
         assert!(Bands::new(usize::MAX, 2, 128).is_err());
     }
 

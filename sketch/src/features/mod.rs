@@ -5,8 +5,8 @@
 //! | `chars:N` | every N characters (code points) in a row | the whole text, even an empty one |
 //! | `words:N` | every N white-space tokens in a row, joined by one space (shingles) | none |
 //! | `tokens` | every white-space token, `words:1` | none |
-//! | `unicode:N` | every N words in a row, as Unicode's Annex 29 finds them, joined by one space | all words as one, if there are any |
-//! | `jieba:N` | the same with words that jieba finds in Chinese text | all words as one, if there are any |
+//! | `unicode:N` | every N words of Unicode's Annex 29 in a row, joined by one space | all words as one, if any |
+//! | `jieba:N` | the same with words that jieba finds in Chinese text | all words as one, if any |
 //!
 //! A feature that occurs again is returned again; [`crate::Weights`] decides what that means. Ready-made tokens are
 //! features as they are, whatever is chosen here.

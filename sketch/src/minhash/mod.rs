@@ -2,11 +2,12 @@
 //!
 //! | preset | a place holds | hash of a feature |
 //! |---|---|---|
-//! | `native` | the first to come to a bin, of features thrown into bins in rounds (`native.rs`) | XXH3 |
-//! | `datasketch` | the least of `a h + b` modulo 2^32, h mixed by MurmurHash3's finaliser (scheme affine32) | the first 4 bytes of SHA-1, little-endian |
+//! | `native` | the least value of the first round that fills its bin (`native.rs`) | XXH3 |
+//! | `datasketch` | the least of `a h + b` modulo 2^32 (scheme affine32) | the first 4 bytes of SHA-1, little-endian |
 //! | `datasketch-legacy` | the least of `(a h + b) mod (2^61 - 1)`, its lower 32 bits | the same |
 //!
-//! All presets have 32 bits a place. The signature of no features has every bit set. [`Lucene`] makes terms instead.
+//! MurmurHash3's finaliser mixes the h of `datasketch`. All presets have 32 bits a place. The signature of no features
+//! has every bit set. [`Lucene`] makes terms instead.
 
 mod bbit;
 mod datasketch;
@@ -52,7 +53,7 @@ impl MinHash {
     /// If there are no places, or more than 65,536.
     pub fn new(preset: MinHashPreset, places: usize, seed: u32) -> Result<Self> {
         if !(1..=MOST).contains(&places) {
-            return Err(Error::new(format!("a signature has 1 to {MOST} places (--num-perm), not {places}")));
+            return Err(Error::new(format!("a signature has 1 to {MOST} places, not {places}")));
         }
         let permutations = match preset {
             MinHashPreset::Native => Permutations::default(),

@@ -8,7 +8,7 @@
 //! | preset | bits | hash of a feature | a tie | features unless told |
 //! |---|---|---|---|---|
 //! | `native` | 64, 128 | XXH3 | by a feature | `unicode:2` of the lower-case text, each once |
-//! | `1e0ng` | 8 to 128, by 8 | the last bytes of MD5, big-endian | 0 | `chars:4` of what `\w` matches in the lower-case text |
+//! | `1e0ng` | 8 to 128, by 8 | the last bytes of MD5, big-endian | 0 | `chars:4` of matches of `\w` in lower case |
 //! | `seomoz` | 64 | the first 8 bytes of MD5, big-endian | 0 | `words:4` |
 //! | `bkdr` | 1 to 64 | BKDR with seed 31, as Java computes it | 0 | the words of `word/tag` between spaces |
 //! | `string-hash` | 1 to 128 | Python 2's hash of a string, over code points | 1 | `tokens` |

@@ -1,4 +1,4 @@
-//! The presets of simhash, and what is specific to each.
+//! The presets of simhash, and the properties of each.
 
 use std::fmt;
 use std::str::FromStr;

@@ -52,7 +52,7 @@ impl Training {
         FlipsCode::new(self.coded()?, self.choice.group).ok()
     }
 
-    /// Goes on with the code for the counted symbols, and counts anew. Returns whether it is another one than before;
+    /// Goes on with the code for the counted symbols, and counts anew. Returns whether it differs from the last code;
     /// `None` if there are no counted symbols.
     pub(in crate::codec) fn again(&mut self) -> Option<bool> {
         let mut lengths = vec![0; SYMBOLS];

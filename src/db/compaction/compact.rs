@@ -23,7 +23,7 @@ impl StoreInner {
     /// attempt.
     pub(crate) fn compact_due(&self, limiter: Option<&RateLimiter>) -> Result<bool> {
         self.context.options.executor.run_exclusive(|| {
-            let _compacting = self.lock_merging();
+            let _compacting = self.lock_compaction();
             let mut merged_any = false;
             loop {
                 let versions = self.versions();
@@ -31,8 +31,8 @@ impl StoreInner {
                 drop(versions);
                 let Some(range) = due else { return Ok(merged_any) };
                 let up_to = runs.get(range.clone()).and_then(<[_]>::last).map_or(0, |run| run.entry.last);
-                let merged = self.merge_range(&runs, range, limiter);
-                merged.inspect_err(|error| self.note_merging(error, up_to))?;
+                let merged = self.compact_range(&runs, range, limiter);
+                merged.inspect_err(|error| self.note_compaction(error, up_to))?;
                 merged_any = true;
                 if limiter.is_some() {
                     return Ok(true);
@@ -43,18 +43,18 @@ impl StoreInner {
 
     /// The runs that are due now. Until the next attempt, the runs of a failing compaction and older ones are left out.
     pub(crate) fn due_now(&self, versions: &VersionSet) -> Option<Range<usize>> {
-        let failing = versions.merging.as_ref().filter(|failing| failing.pause().is_some());
+        let failing = versions.compacting.as_ref().filter(|failing| failing.pause().is_some());
         let from = failing.map_or(0, |failing| versions.runs.partition_point(|run| run.entry.first <= failing.up_to));
         let due = picker::due(sizes(&versions.runs).get(from..).unwrap_or_default())?;
         Some(from + due.start..from + due.end)
     }
 
-    fn note_merging(&self, error: &Error, up_to: u64) {
+    fn note_compaction(&self, error: &Error, up_to: u64) {
         if error.kind() == ErrorKind::Stopped {
             return;
         }
         let mut versions = self.versions();
-        versions.merging = Some(Failing::again(versions.merging.as_ref(), error, up_to));
+        versions.compacting = Some(Failing::again(versions.compacting.as_ref(), error, up_to));
         self.set_pressure(&versions);
         self.changed.notify_all();
     }
@@ -64,7 +64,7 @@ impl StoreInner {
     pub(crate) fn compact_all(&self) -> Result<bool> {
         let last = self.versions().runs.last().map_or(0, |run| run.entry.last);
         self.context.options.executor.run_exclusive(|| {
-            let _compacting = self.lock_merging();
+            let _compacting = self.lock_compaction();
             let runs = self.versions().runs.clone();
             // A run that another thread has merged from current and later runs counts.
             let there = runs.iter().take_while(|run| run.entry.first <= last).count();
@@ -72,12 +72,12 @@ impl StoreInner {
             if there < 2 && !tombstones {
                 return Ok(false);
             }
-            self.merge_range(&runs, 0..there, None).map(|()| true)
+            self.compact_range(&runs, 0..there, None).map(|()| true)
         })
     }
 
     /// Merges neighbours and installs the result. The caller holds the compaction lock.
-    fn merge_range(&self, all: &[Arc<Run>], range: Range<usize>, limiter: Option<&RateLimiter>) -> Result<()> {
+    fn compact_range(&self, all: &[Arc<Run>], range: Range<usize>, limiter: Option<&RateLimiter>) -> Result<()> {
         self.check_poison()?;
         let is_oldest = range.start == 0;
         let runs = all.get(range).unwrap_or_default();
@@ -87,21 +87,21 @@ impl StoreInner {
         let merged = merged.inspect_err(|error| self.check_place(error))?;
         let bytes = merged.entry.bytes();
         let ends = runs.first().zip(runs.last()).map_or((0, 0), |(first, last)| (first.entry.first, last.entry.last));
-        let net = merged_net(runs, is_oldest, &merged);
+        let net = compacted_net(runs, is_oldest, &merged);
         let new = merged.numbered(ends.0, ends.1, net);
         self.install(
             |manifest, all| {
                 // A load may have merged all runs meanwhile; then nothing is replaced.
                 if splice(all, runs, new) {
-                    manifest.written.merged = manifest.written.merged.saturating_add(bytes);
+                    manifest.written.compacted = manifest.written.compacted.saturating_add(bytes);
                 }
             },
-            |versions| _ = versions.merging.take_if(|failing| (ends.0..=ends.1).contains(&failing.up_to)),
+            |versions| _ = versions.compacting.take_if(|failing| (ends.0..=ends.1).contains(&failing.up_to)),
         )
     }
 
     /// Takes the compaction lock. Unthrottles the compaction that holds it.
-    pub(crate) fn lock_merging(&self) -> RankedGuard<'_, ()> {
+    pub(crate) fn lock_compaction(&self) -> RankedGuard<'_, ()> {
         self.compacting.try_lock().unwrap_or_else(|| {
             let _unthrottled = self.limiter.unthrottle_for_caller();
             self.compacting.lock()
@@ -170,7 +170,7 @@ fn merge_entries<F: Fingerprint>(
     maker.run::<F>(tombstones, records, making)
 }
 
-pub(crate) fn merged_net(runs: &[Arc<Run>], is_oldest: bool, merged: &Run) -> Option<i64> {
+pub(crate) fn compacted_net(runs: &[Arc<Run>], is_oldest: bool, merged: &Run) -> Option<i64> {
     if is_oldest {
         return i64::try_from(merged.entry.records()).ok();
     }

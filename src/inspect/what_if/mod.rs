@@ -49,7 +49,7 @@ pub struct QueryCost {
 
 /// Encodes the fingerprints of each segment with each of the `parameters`, in parallel.
 ///
-/// Of a segment with more than `sample` distinct fingerprints, about so many are encoded for each table, and the sizes
+/// Of a segment with more than `sample` distinct fingerprints, about this many are encoded for each table, and the sizes
 /// are scaled up: they are estimates. Takes eight bytes of memory for each encoded fingerprint, and up to a gibibyte
 /// for the tables that are encoded at the same time.
 ///
@@ -127,7 +127,7 @@ impl Alternative {
     }
 }
 
-/// The planner's prediction for tables of so many blocks. Its model derives the number of blocks from the block size,
+/// The planner's prediction for tables of this many blocks. Its model derives the number of blocks from the block size,
 /// for evenly spread keys; so this asks for the block size at which evenly spread keys fill as many blocks.
 #[expect(clippy::cast_precision_loss, clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "predicted")]
 fn predicted(parameters: &Parameters, workload: Workload, blocks: u64) -> Result<Cost> {

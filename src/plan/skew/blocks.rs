@@ -6,7 +6,7 @@ use crate::fingerprint::leading_ones;
 
 /// Sampled keys a block: with fewer the lengths of blocks would vary too much.
 const KEYS_A_BLOCK: usize = 8;
-/// Least keys of a sample, if there are so many.
+/// Least keys of a sample, if there are this many.
 const LEAST_KEYS: usize = 1 << 16;
 /// Most keys of a sample, as sorting them takes the most time. A table of more blocks is sampled more coarsely.
 const MOST_KEYS: usize = 1 << 18;

@@ -79,7 +79,7 @@ impl Skew {
         Self::of_sorted(Arc::new(fingerprints), executor)
     }
 
-    /// Predicts on so many threads instead of one a processor.
+    /// Predicts on this many threads instead of one a processor.
     #[must_use]
     pub fn with_threads(mut self, threads: usize) -> Self {
         self.executor = Arc::new(Executor::new(threads));

@@ -46,7 +46,7 @@ impl Wanted {
         let Self { sorted, bitmap } = self;
         let exists: Vec<AtomicBool> = sorted.iter().map(|_| AtomicBool::new(false)).collect();
         let bits = leading_ones(prefix);
-        // Counts only prefixes whose hash ends with so many zeros.
+        // Counts only prefixes whose hash ends with this many zeros.
         let zeros = (fingerprints.len() / COUNTED).max(1).ilog2();
         let counted = fingerprints.par_chunks(TOGETHER).flat_map_iter(|values| {
             let mut counted = Vec::new();

@@ -1,4 +1,4 @@
-//! The memory of a batch for what it finds.
+//! The memory of a batch for its matches.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -29,7 +29,7 @@ impl AnswerBudget {
         self.taken.fetch_max(self.bytes.saturating_add(1), Ordering::Relaxed);
     }
 
-    /// Most bytes of a temporary list of one of so many threads. Each has one beside the results.
+    /// Most bytes of a temporary list of one of this many threads. Each has one beside the results.
     pub(crate) fn list(&self, threads: usize) -> u64 {
         (self.bytes / (threads as u64).max(1)).saturating_mul(4)
     }

@@ -18,7 +18,7 @@ pub(crate) struct Flips {
     outer: Vec<u64>,
     /// Flips of a word's number, by the number of flips.
     words: Vec<Vec<u32>>,
-    /// By maximum number of flips: for each place in a word, the places that so many flips reach.
+    /// By maximum number of flips: for each place in a word, the places that this many flips reach.
     places: Vec<[u64; 64]>,
     /// Number of choices, by maximum number of flips.
     counts: Vec<u64>,

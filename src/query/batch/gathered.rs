@@ -3,7 +3,7 @@
 use crate::error::Result;
 use crate::fingerprint::{Fingerprint, Match, distance};
 use crate::query::batch::answer_budget::AnswerBudget;
-use crate::query::batch::merge::merge_segment;
+use crate::query::batch::merge_join::merge_segment;
 use crate::query::batch::worker::Pair;
 use crate::query::view_searcher::{in_order, rank_of};
 use crate::query_stats::QueryStats;
@@ -66,9 +66,9 @@ impl<F: Fingerprint> Gathered<F> {
     }
 
     /// Merges the queries with a segment; whether memory sufficed.
-    pub(crate) fn merge(&mut self, segment: &Segment, queries: &[F], k: u32, work: &mut QueryStats) -> Result<bool> {
+    pub(crate) fn merge(&mut self, segment: &Segment, queries: &[F], k: u32, stats: &mut QueryStats) -> Result<bool> {
         let budget = AnswerBudget::new(self.bounds.pairs);
-        let tables = merge_segment(segment, queries, k, &budget, work)?;
+        let tables = merge_segment(segment, queries, k, &budget, stats)?;
         if budget.is_full() {
             return Ok(false);
         }

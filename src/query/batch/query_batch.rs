@@ -3,7 +3,7 @@
 use crate::error::{Error, Result};
 use crate::fingerprint::{Fingerprint, Match};
 use crate::query::batch::gathered::{Bounds, Gathered};
-use crate::query::probe::plan::merging_pays;
+use crate::query::probe::plan::merge_join_pays;
 use crate::query::searcher::Searcher;
 use crate::query::view_searcher::{ViewSearcher, check_distance};
 use crate::query_stats::QueryStats;
@@ -54,42 +54,42 @@ impl<F: Fingerprint> Searcher<'_, F> {
     pub fn query_batch(&mut self, fingerprints: &[F], k: u32, batch: BatchStrategy) -> Result<Vec<Vec<Match<F>>>> {
         check_distance(k, F::WIDTH)?;
         let searcher = self.now();
-        let (context, state, work) = (&searcher.context, &searcher.state, &mut searcher.work);
+        let (context, view, stats) = (&searcher.context, &searcher.view, &mut searcher.stats);
         context.options.executor.run(|| {
             let mut answers = vec![Vec::new(); fingerprints.len()];
             for (queries, answers) in fingerprints.chunks(CHUNK).zip(answers.chunks_mut(CHUNK)) {
                 let merges = |segment: &&Arc<Segment>| match batch {
-                    BatchStrategy::Auto => merging_pays(segment, k, queries.len()),
+                    BatchStrategy::Auto => merge_join_pays(segment, k, queries.len()),
                     BatchStrategy::Always => true,
                     BatchStrategy::Never => false,
                 };
-                let (merged, probed): (Vec<&Arc<Segment>>, Vec<_>) = state.view.segments.iter().partition(merges);
-                if !probed.is_empty() || !state.view.memtables.is_empty() {
-                    let probed = ReadView::part(state, probed.into_iter().cloned().collect());
-                    *work += probe(context, &probed, queries, k, answers)?;
+                let (merged, probed): (Vec<&Arc<Segment>>, Vec<_>) = view.version.segments.iter().partition(merges);
+                if !probed.is_empty() || !view.version.memtables.is_empty() {
+                    let probed = ReadView::part(view, probed.into_iter().cloned().collect());
+                    *stats += probe(context, &probed, queries, k, answers)?;
                 }
                 let mut gathered = Gathered::new(queries.len(), context.options.executor.threads(), Bounds::none());
                 for segment in &merged {
-                    gathered.merge(segment, queries, k, work)?;
+                    gathered.merge(segment, queries, k, stats)?;
                 }
                 let answers_of = answers.par_chunks_mut(gathered.length).zip(gathered.parts);
                 answers_of.for_each(|(answers, found)| _ = found.distribute(answers));
-                if state.has_tombstones() {
-                    drop_removed(context, state, answers)?;
+                if view.has_tombstones() {
+                    drop_removed(context, view, answers)?;
                 }
             }
             Ok(answers)
         })
     }
 
-    /// The strategy of [`BatchStrategy::Auto`] for most of the records and so many queries, with the present filters.
+    /// The strategy of [`BatchStrategy::Auto`] for most of the records and this many queries, with the present filters.
     /// Merging needs no filters.
     #[must_use]
     pub fn batch_strategy(&mut self, queries: usize, k: u32) -> BatchStrategy {
-        let view = &self.now().state.view;
+        let view = &self.now().view.version;
         let records = |segment: &&Arc<Segment>| segment.footer().records;
         let all: u64 = view.segments.iter().map(|segment| records(&segment)).sum();
-        let merged = view.segments.iter().filter(|segment| merging_pays(segment, k, queries));
+        let merged = view.segments.iter().filter(|segment| merge_join_pays(segment, k, queries));
         if merged.map(|segment| records(&segment)).sum::<u64>() > all / 2 {
             BatchStrategy::Always
         } else {
@@ -97,7 +97,7 @@ impl<F: Fingerprint> Searcher<'_, F> {
         }
     }
 
-    /// Merges a batch as [`BatchStrategy::Always`] does, in about so many bytes of memory beside the 40 bytes a query.
+    /// Merges a batch as [`BatchStrategy::Always`] does, in about this many bytes of memory beside the 40 bytes a query.
     /// Calls `make` on all threads with the number of a query and the answers to it and to the following queries, and
     /// `take` with the results of `make`, in the order of the queries. An answer that is `None` may have very many
     /// records of one fingerprint; [`Searcher::visit`] finds them.
@@ -117,15 +117,15 @@ impl<F: Fingerprint> Searcher<'_, F> {
     ) -> std::result::Result<bool, E> {
         check_distance(k, F::WIDTH)?;
         let searcher = self.now();
-        let (context, state, work) = (&searcher.context, &searcher.state, &mut searcher.work);
+        let (context, view, stats) = (&searcher.context, &searcher.view, &mut searcher.stats);
         let executor = &context.options.executor;
         let mut gathered = Gathered::new(fingerprints.len(), executor.threads(), Bounds::of(memory));
-        for segment in &state.view.segments {
-            if !executor.run(|| gathered.merge(segment, fingerprints, k, work))? {
+        for segment in &view.version.segments {
+            if !executor.run(|| gathered.merge(segment, fingerprints, k, stats))? {
                 return Ok(false);
             }
         }
-        let live = ReadView::part(state, Vec::new());
+        let live = ReadView::part(view, Vec::new());
         let length = gathered.length;
         let numbered = fingerprints.chunks(length).zip(gathered.parts).enumerate();
         let mut numbered = numbered.map(|(number, (queries, found))| (number * length, queries, found));
@@ -136,20 +136,20 @@ impl<F: Fingerprint> Searcher<'_, F> {
             }
             let made = some.into_par_iter().map(|(first, queries, found)| {
                 let mut answers = vec![Vec::new(); queries.len()];
-                let mut work = QueryStats::default();
-                if !live.view.memtables.is_empty() {
-                    work = probe(context, &live, queries, k, &mut answers)?;
+                let mut stats = QueryStats::default();
+                if !live.version.memtables.is_empty() {
+                    stats = probe(context, &live, queries, k, &mut answers)?;
                 }
                 let apart = found.distribute(&mut answers);
-                if state.has_tombstones() {
-                    drop_removed::<F>(context, state, &mut answers)?;
+                if view.has_tombstones() {
+                    drop_removed::<F>(context, view, &mut answers)?;
                 }
                 let answers = answers.into_iter().zip(0..);
                 let answers = answers.map(|(answer, number)| (!apart.contains(&number)).then_some(answer));
-                Ok((make(first, answers.collect()), work))
+                Ok((make(first, answers.collect()), stats))
             });
             for made in executor.run(|| made.collect::<Result<Vec<_>>>())? {
-                *work += made.1;
+                *stats += made.1;
                 take(made.0)?;
             }
         }
@@ -159,7 +159,7 @@ impl<F: Fingerprint> Searcher<'_, F> {
 /// Answers each query by probing, removed records included.
 fn probe<F: Fingerprint>(
     context: &Arc<StoreContext>,
-    state: &ReadView,
+    view: &ReadView,
     queries: &[F],
     k: u32,
     answers: &mut [Vec<Match<F>>],
@@ -168,7 +168,7 @@ fn probe<F: Fingerprint>(
     let searchers: Result<Vec<ViewSearcher>> = chunks
         .try_fold(
             || {
-                let mut searcher = ViewSearcher::new(context, state.clone());
+                let mut searcher = ViewSearcher::new(context, view.clone());
                 searcher.with_removed = true;
                 searcher
             },
@@ -180,14 +180,14 @@ fn probe<F: Fingerprint>(
             },
         )
         .collect();
-    Ok(searchers?.iter().fold(QueryStats::default(), |sum, searcher| sum + searcher.work))
+    Ok(searchers?.iter().fold(QueryStats::default(), |sum, searcher| sum + searcher.stats))
 }
 
 fn drop_removed<F: Fingerprint>(
     context: &Arc<StoreContext>,
-    state: &ReadView,
+    view: &ReadView,
     answers: &mut [Vec<Match<F>>],
 ) -> Result<()> {
-    let searcher = || ViewSearcher::new(context, state.clone());
+    let searcher = || ViewSearcher::new(context, view.clone());
     answers.par_iter_mut().try_for_each_init(searcher, |searcher, answer| searcher.drop_removed(answer))
 }

@@ -93,7 +93,7 @@ pub(crate) struct Worker<'a, F> {
     most_meetings: usize,
     rows: Vec<NamedRow>,
     scratch: Scratch,
-    pub(crate) work: QueryStats,
+    pub(crate) stats: QueryStats,
     pub(crate) pairs: Vec<Pair<F>>,
     /// Number of pairs that the budget has counted.
     counted: usize,
@@ -114,7 +114,7 @@ impl<'a, F: Fingerprint> Worker<'a, F> {
             most_meetings,
             rows: Vec::new(),
             scratch: Scratch::default(),
-            work: QueryStats::default(),
+            stats: QueryStats::default(),
             pairs: Vec::new(),
             counted: 0,
         }
@@ -128,7 +128,7 @@ impl<'a, F: Fingerprint> Worker<'a, F> {
         let bits = range.prefix - range.common;
         self.flips.prepare(range, self.job.own.radius);
         let probes = self.flips.count(range, self.job.sorted);
-        self.work.probes += probes;
+        self.stats.probes += probes;
         if probes == 0 {
             return Ok(());
         }
@@ -162,7 +162,7 @@ impl<'a, F: Fingerprint> Worker<'a, F> {
             if looks && !self.asked.any(place(before), place(last)) {
                 continue;
             }
-            self.work.blocks += 1;
+            self.stats.blocks += 1;
             let mut keys = match form {
                 TableForm::Rows => table.heads(block, &mut self.scratch)?,
                 _ => table.block(block, &mut self.scratch)?,
@@ -253,7 +253,7 @@ impl<'a, F: Fingerprint> Worker<'a, F> {
                 self.rows.push(NamedRow { query: number, row: one.row });
                 continue;
             }
-            self.work.candidates += 1;
+            self.stats.candidates += 1;
             if difference.count_ones() > k {
                 continue;
             }
@@ -282,7 +282,7 @@ impl<'a, F: Fingerprint> Worker<'a, F> {
             }
             ControlFlow::<()>::Continue(())
         };
-        let _ = visit_rows(segment, (queries, k), &self.rows, &mut self.scratch, &mut self.work, visit)?;
+        let _ = visit_rows(segment, (queries, k), &self.rows, &mut self.scratch, &mut self.stats, visit)?;
         self.rows.clear();
         Ok(())
     }

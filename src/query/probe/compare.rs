@@ -50,16 +50,16 @@ pub(crate) fn visit_fingerprints<F: Fingerprint, B>(
     query: F,
     k: u32,
     scratch: &mut Scratch,
-    work: &mut QueryStats,
+    stats: &mut QueryStats,
     visit: &mut impl FnMut(Found<F>) -> ControlFlow<B>,
 ) -> Result<ControlFlow<B>> {
-    work.blocks += 1;
+    stats.blocks += 1;
     // Only in the primary table the rank of a key is that of the fingerprint.
     let rank = |position: usize| table.is_first().then(|| table.index().rank(block) + position as u64);
     if table.form() == TableForm::Rows {
         let rows = table.rows(block, scratch)?;
         for (number, chunk) in rows.chunks(CHUNK * F::BYTES).enumerate() {
-            work.candidates += (chunk.len() / F::BYTES) as u64;
+            stats.candidates += (chunk.len() / F::BYTES) as u64;
             for position in ones(near_rows(chunk, query, k)) {
                 let row = chunk.chunks_exact(F::BYTES).nth(position).and_then(F::from_le_bytes);
                 let Some(fingerprint) = row else { break };
@@ -74,7 +74,7 @@ pub(crate) fn visit_fingerprints<F: Fingerprint, B>(
     let permutation = &table.layout().permutation;
     let key = permutation.head(query);
     let keys = table.block(block, scratch)?;
-    work.candidates += keys.len() as u64;
+    stats.candidates += keys.len() as u64;
     for (number, chunk) in keys.chunks(CHUNK).enumerate() {
         for position in ones(near(chunk, key, k)) {
             let Some(&candidate) = chunk.get(position) else { break };
@@ -95,12 +95,12 @@ pub(crate) fn visit_rows<F: Fingerprint, B>(
     (queries, k): (&[F], u32),
     named: &[NamedRow],
     scratch: &mut Scratch,
-    work: &mut QueryStats,
+    stats: &mut QueryStats,
     mut visit: impl FnMut(usize, Found<F>) -> ControlFlow<B>,
 ) -> Result<ControlFlow<B>> {
     /// Rows that are prefetched ahead.
     const AHEAD: usize = 32;
-    let table = segment.first_table()?;
+    let table = segment.primary_table()?;
     let known = table.index().fingerprints();
     let fetch = |row: &NamedRow| {
         if row.row < known {
@@ -116,7 +116,7 @@ pub(crate) fn visit_rows<F: Fingerprint, B>(
             return Err(Error::damaged("a narrow key names a row that is not there").at_path(segment.path()));
         }
         let bytes = table.row(row, scratch)?;
-        work.candidates += 1;
+        stats.candidates += 1;
         if near_rows(bytes, query, k) == 0 {
             continue;
         }

@@ -1,7 +1,7 @@
 //! The plan for searching one segment at one distance.
 
+use crate::plan::batch_join;
 use crate::plan::masks::masks;
-use crate::plan::merging;
 use crate::plan::probing::{self, Probing, Shape};
 use crate::segment::{Filter, Segment, Table};
 
@@ -19,7 +19,7 @@ pub(crate) struct TableProbe {
     pub(crate) prefix: u32,
     /// Maximum number of flipped bits.
     pub(crate) radius: u32,
-    /// All masks of up to so many bits.
+    /// All masks of up to this many bits.
     pub(crate) masks: Vec<u64>,
     /// Whether the table's filter, whose prefixes have the same length, is asked first.
     pub(crate) filtered: bool,
@@ -51,16 +51,16 @@ impl SegmentPlan {
     }
 }
 
-/// Whether merging a batch of so many queries with the segment's tables is faster than probing, with the present
+/// Whether merging a batch of this many queries with the segment's tables is faster than probing, with the present
 /// filters.
 #[expect(clippy::cast_precision_loss, reason = "estimates")]
-pub(crate) fn merging_pays(segment: &Segment, k: u32, queries: usize) -> bool {
+pub(crate) fn merge_join_pays(segment: &Segment, k: u32, queries: usize) -> bool {
     let Choices { tables, scan } = Choices::of(segment, k);
     let queries = queries as f64;
     let merged = tables.iter().map(|choice| {
         let covered =
             |prefix| segment.tables().get(choice.table).map_or(0.0, |table| table.index().blocks_covered(prefix));
-        merging::nanos(choice.shape, choice.radius, queries, covered)
+        batch_join::nanos(choice.shape, choice.radius, queries, covered)
     });
     let probed: f64 = tables.iter().map(|choice| choice.probing.nanos).sum();
     merged.sum::<f64>() < queries * probed.min(scan)

@@ -62,7 +62,7 @@ impl Prober {
         (query, k): (F, u32),
         plan: &[TableProbe],
         part: ProbePart,
-        work: &mut QueryStats,
+        stats: &mut QueryStats,
         visit: &mut impl FnMut(Found<F>) -> ControlFlow<B>,
     ) -> Result<ControlFlow<B>> {
         for (step, probe) in (0u32..).zip(plan) {
@@ -70,12 +70,12 @@ impl Prober {
             let key = table.layout().permutation.head(query) & leading_ones(probe.prefix);
             for masks in part.of(&probe.masks).chunks(TOGETHER) {
                 if self.prefixes.len() + self.places.len() + masks.len() > TOGETHER {
-                    let found = self.finish(segment, (query, k), plan, work, visit)?;
+                    let found = self.finish(segment, (query, k), plan, stats, visit)?;
                     if found.is_break() {
                         return Ok(found);
                     }
                 }
-                work.probes += masks.len() as u64;
+                stats.probes += masks.len() as u64;
                 if let Some(filter) = probe.filter(table) {
                     self.prefixes.extend(filter.prefetch(masks.iter().map(|mask| key ^ mask)));
                     self.runs.push(ProbeRun { step, length: masks.len() });
@@ -85,7 +85,7 @@ impl Prober {
                 }
             }
         }
-        self.finish(segment, (query, k), plan, work, visit)
+        self.finish(segment, (query, k), plan, stats, visit)
     }
 
     /// Takes the gathered prefixes through all further stages.
@@ -94,7 +94,7 @@ impl Prober {
         segment: &Segment,
         (query, k): (F, u32),
         plan: &[TableProbe],
-        work: &mut QueryStats,
+        stats: &mut QueryStats,
         visit: &mut impl FnMut(Found<F>) -> ControlFlow<B>,
     ) -> Result<ControlFlow<B>> {
         let of = |step: u32| {
@@ -115,7 +115,7 @@ impl Prober {
         }
         self.prefixes.clear();
         self.runs.clear();
-        work.index_lookups += self.places.len() as u64;
+        stats.index_lookups += self.places.len() as u64;
         for place in &self.places {
             of(place.step).into_iter().for_each(|(_, table)| table.index().prefetch_slot(place.slot));
         }
@@ -133,18 +133,18 @@ impl Prober {
         for Visit { step, block } in visits.drain(..) {
             let Some((probe, table)) = of(step) else { continue };
             if let TableForm::Narrow { lead, row } = table.form() {
-                work.blocks += 1;
+                stats.blocks += 1;
                 name_rows(table, (lead, row), block, (query, probe.radius), &mut self.scratch, &mut rows)?;
                 continue;
             }
-            result = visit_fingerprints(table, block, query, k, &mut self.scratch, work, visit)?;
+            result = visit_fingerprints(table, block, query, k, &mut self.scratch, stats, visit)?;
             if result.is_break() {
                 break;
             }
         }
         self.visits = visits;
         if result.is_continue() && !rows.is_empty() {
-            result = visit_rows(segment, (&[query], k), &rows, &mut self.scratch, work, |_, found| visit(found))?;
+            result = visit_rows(segment, (&[query], k), &rows, &mut self.scratch, stats, |_, found| visit(found))?;
         }
         rows.clear();
         self.rows = rows;

@@ -18,13 +18,13 @@ pub(crate) fn search_segment<F: Fingerprint, B>(
     (query, k): (F, u32),
     plan: &SegmentPlan,
     part: ProbePart,
-    work: &mut QueryStats,
+    stats: &mut QueryStats,
     mut visit: impl FnMut(Found<F>) -> ControlFlow<B>,
 ) -> Result<ControlFlow<B>> {
     match plan {
-        SegmentPlan::Probe(probes) => prober.probe(segment, (query, k), probes, part, work, &mut visit),
+        SegmentPlan::Probe(probes) => prober.probe(segment, (query, k), probes, part, stats, &mut visit),
         SegmentPlan::Scan if part == ProbePart::Home => Ok(ControlFlow::Continue(())),
-        SegmentPlan::Scan => scan_segment(segment, query, &Cell::new(k), &mut prober.scratch, work, visit),
+        SegmentPlan::Scan => scan_segment(segment, query, &Cell::new(k), &mut prober.scratch, stats, visit),
     }
 }
 
@@ -35,14 +35,14 @@ pub(crate) fn scan_segment<F: Fingerprint, B>(
     query: F,
     k: &Cell<u32>,
     scratch: &mut Scratch,
-    work: &mut QueryStats,
+    stats: &mut QueryStats,
     mut visit: impl FnMut(Found<F>) -> ControlFlow<B>,
 ) -> Result<ControlFlow<B>> {
-    let table = segment.first_table()?;
-    work.scans += 1;
+    let table = segment.primary_table()?;
+    stats.scans += 1;
     for block in 0..table.index().len() {
         table.prefetch_ahead(block);
-        let found = visit_fingerprints(table, block, query, k.get(), scratch, work, &mut visit)?;
+        let found = visit_fingerprints(table, block, query, k.get(), scratch, stats, &mut visit)?;
         if found.is_break() {
             return Ok(found);
         }

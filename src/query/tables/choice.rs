@@ -130,7 +130,7 @@ impl<F: Fingerprint> Known<'_, F> {
     }
 }
 
-/// Nanoseconds to compare a fingerprint with so many adjacent queries.
+/// Nanoseconds to compare a fingerprint with this many adjacent queries.
 fn compare_nanos<F: Fingerprint>(queries: usize) -> f64 {
     Timings::IN_USE.row_word * number(F::WORDS) * number(queries)
 }

@@ -40,7 +40,7 @@ impl<F: Fingerprint> QueryTables<F> {
         Self::within(queries, distance, u64::MAX, options)
     }
 
-    /// The same within so many bytes of memory, or with the smallest tables: a single one by which every fingerprint is
+    /// The same within this many bytes of memory, or with the smallest tables: a single one by which every fingerprint is
     /// compared with every query.
     ///
     /// # Errors
@@ -91,18 +91,18 @@ impl<F: Fingerprint> QueryTables<F> {
     ///
     /// Thousands of fingerprints at once are fastest.
     pub fn near_all(&self, fingerprints: &[F], mut visit: impl FnMut(usize, u32, u32)) -> QueryStats {
-        let mut work = QueryStats::default();
+        let mut stats = QueryStats::default();
         let mut buffers = Buffers::default();
         for (table, own) in self.tables.iter().zip(0..) {
             let earlier = self.choice.shapes.get(..own).unwrap_or_default();
-            table.near_all(fingerprints, self.distance, &mut buffers, &mut work, |place, difference, query| {
+            table.near_all(fingerprints, self.distance, &mut buffers, &mut stats, |place, difference, query| {
                 if !earlier.iter().any(|shape| shape.sees(difference)) {
                     let distance = difference.distance(F::default());
                     self.numbers_of(query).iter().for_each(|&number| visit(place, number, distance));
                 }
             });
         }
-        work
+        stats
     }
 
     /// Numbers of the queries that are equal to a distinct one.

@@ -65,7 +65,7 @@ impl Size {
         Self { filter, buckets: bits.min(prefix + 2).min(31) }
     }
 
-    /// Bytes of a table of so many queries of `each` bytes.
+    /// Bytes of a table of this many queries of `each` bytes.
     pub(crate) fn bytes(self, queries: usize, each: usize) -> u64 {
         let filter = self.filter.map_or(0, |bits| 1u64 << (bits - 3));
         filter + (4 << self.buckets) + (queries * (each + 4)) as u64
@@ -159,7 +159,7 @@ impl<F: Fingerprint> Table<F> {
         fingerprints: &[F],
         k: u32,
         buffers: &mut Buffers,
-        work: &mut QueryStats,
+        stats: &mut QueryStats,
         mut visit: impl FnMut(usize, F, u32),
     ) {
         if self.queries.is_empty() {
@@ -169,11 +169,11 @@ impl<F: Fingerprint> Table<F> {
         let many = (TOGETHER / self.flips.len()).max(1);
         for (chunk, first) in fingerprints.chunks(many).zip((0..).step_by(many)) {
             for (flips, first_flip) in self.flips.chunks(TOGETHER).zip((0..).step_by(TOGETHER)) {
-                self.look_up(chunk, flips, first_flip, buffers, work);
+                self.look_up(chunk, flips, first_flip, buffers, stats);
                 for range in &buffers.ranges {
                     let Some(&fingerprint) = chunk.get(range.place as usize) else { continue };
                     let Some(&flip) = self.flips.get(range.flip as usize) else { continue };
-                    work.candidates += u64::from(range.end - range.start);
+                    stats.candidates += u64::from(range.end - range.start);
                     self.compare(range, fingerprint, k, |difference, query| {
                         if mask::and(difference, self.mask) == flip {
                             visit(first + range.place as usize, difference, query);
@@ -185,7 +185,7 @@ impl<F: Fingerprint> Table<F> {
     }
 
     /// Finds the buckets of all flips of the fingerprints of a chunk.
-    fn look_up(&self, chunk: &[F], flips: &[F], first_flip: u32, buffers: &mut Buffers, work: &mut QueryStats) {
+    fn look_up(&self, chunk: &[F], flips: &[F], first_flip: u32, buffers: &mut Buffers, stats: &mut QueryStats) {
         let Buffers { probes, ranges } = buffers;
         probes.clear();
         ranges.clear();
@@ -199,14 +199,14 @@ impl<F: Fingerprint> Table<F> {
                 Probe { hash, place, flip: number }
             }));
         }
-        work.probes += probes.len() as u64;
+        stats.probes += probes.len() as u64;
         if self.size.filter.is_some() {
             probes.retain(|probe| {
                 let (word, bit) = self.filter_place(probe.hash);
                 self.filter.get(word).is_some_and(|word| word >> bit & 1 == 1)
             });
         }
-        work.index_lookups += probes.len() as u64;
+        stats.index_lookups += probes.len() as u64;
         probes.iter().for_each(|probe| prefetch(&self.starts, self.bucket(probe.hash)));
         for &Probe { hash, place, flip } in probes.iter() {
             if let Some(&[start, end, ..]) = self.starts.get(self.bucket(hash)..)

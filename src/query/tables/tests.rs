@@ -123,8 +123,8 @@ fn many_queries_are_looked_up_and_memory_is_kept_to() {
     let tables = QueryTables::new(&queries, 3, &Options::new()).unwrap();
     assert!(tables.to_string() != "all compared" && tables.len() == 50_000, "{tables}");
     assert_eq!(found(&tables, &near), expected);
-    let work = tables.near_all(&near, |_, _, _| {});
-    assert!(work.candidates < 100 * near.len() as u64, "{work:?}");
+    let stats = tables.near_all(&near, |_, _, _| {});
+    assert!(stats.candidates < 100 * near.len() as u64, "{stats:?}");
     for bytes in [0, 2 << 20, tables.bytes()] {
         let within = QueryTables::within(&queries, 3, bytes, &Options::new()).unwrap();
         assert_eq!(found(&within, &near), expected);

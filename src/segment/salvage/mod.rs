@@ -64,7 +64,7 @@ impl Salvage {
         &self.footer
     }
 
-    pub(crate) fn first_table(&self) -> Option<&Table> {
+    pub(crate) fn primary_table(&self) -> Option<&Table> {
         self.tables.first().and_then(Option::as_ref)
     }
 

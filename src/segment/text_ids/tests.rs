@@ -63,7 +63,6 @@ fn total(lists: &Lists) -> u64 {
     lists.iter().flatten().map(|text| text.len() as u64 + 1).sum()
 }
 
-/// All lists, by rank.
 fn read(texts: &Ids, ranks: impl Iterator<Item = u64>, scratch: &mut IdScratch) -> Result<Lists> {
     ranks
         .map(|rank| {
@@ -216,7 +215,6 @@ fn every_flipped_byte_and_every_cut_is_noticed() {
     }
 }
 
-/// Sections of frames made by hand.
 fn by_hand(frames: &[(Vec<u8>, u16)]) -> Sections {
     let (mut ids, mut entries) = (Vec::new(), Vec::new());
     for (number, (frame, begun)) in (0..).zip(frames) {

@@ -110,10 +110,10 @@ fn a_higher_layer_may_not() {
 #[test]
 fn a_module_without_a_layer_is_named() {
     for known in ["lib.rs", "error.rs", "codec", "store", "wal.rs"] {
-        assert_eq!(homeless(known), None);
+        assert_eq!(without_layer(known), None);
     }
-    assert!(homeless("attic.rs").unwrap().contains("give `attic` a layer"));
-    assert!(homeless("attic").is_some());
+    assert!(without_layer("attic.rs").unwrap().contains("give `attic` a layer"));
+    assert!(without_layer("attic").is_some());
 }
 
 #[test]

@@ -165,7 +165,7 @@ impl Gate {
     fn options(&self) -> Options {
         let gate = self.clone();
         let env = Hooked::behind(Arc::new(Memory::default()), move |op, path| {
-            let merges = || std::thread::current().name().is_some_and(|name| name.starts_with("fpstore merge"));
+            let merges = || std::thread::current().name().is_some_and(|name| name.starts_with("fpstore compact"));
             if op == Op::Write && path.to_string_lossy().ends_with(".segment.tmp") && merges() {
                 let closed = gate.0.0.lock().unwrap();
                 drop(gate.0.1.wait_while(closed, |closed| *closed).unwrap());

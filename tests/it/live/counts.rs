@@ -65,12 +65,12 @@ fn removals_of_new_records_are_no_reason_to_merge() {
     let mut fixture = Fixture::new(ReadMode::Pread);
     fixture.options = fixture.options.with_maintenance(Maintenance::Foreground).with_memtable_memory(0);
     let store = fixture.load(&Parameters::new(3), &numbered(&uniform(400, 1)), 1);
-    let before = store.statistics().written.merged;
+    let before = store.statistics().written.compacted;
     for n in 1000..1300 {
         store.insert(n, n, BUFFERED).unwrap();
         store.remove(n, n, BUFFERED).unwrap();
     }
     store.flush().unwrap();
     let statistics = store.statistics();
-    assert_eq!((statistics.written.merged, statistics.runs, statistics.records), (before, 1, 400));
+    assert_eq!((statistics.written.compacted, statistics.runs, statistics.records), (before, 1, 400));
 }

@@ -318,7 +318,7 @@ fn operations<F: Fingerprint>(kind: IdKind, maintenance: Maintenance) -> u64 {
     failing.operations()
 }
 
-/// Every so many of the operations in a full run, in every kind of maintenance.
+/// Returns every `every`-th operation in a full run, in every kind of maintenance.
 fn operations_of_this_run<F: Fingerprint>(kind: IdKind, every: usize) -> Vec<(Maintenance, u64)> {
     let all = |maintenance| (0..operations::<F>(kind, maintenance)).step_by(every).map(move |at| (maintenance, at));
     points::points(MAINTENANCE.into_iter().flat_map(all)).collect()
@@ -345,8 +345,8 @@ fn fail_in_turn<F: Fingerprint>(kind: IdKind, every: usize) {
     let ways = [(true, false), (false, true), (true, true), (false, false)];
     let points = operations_of_this_run::<F>(kind, every);
     on_all_cores(&points, |&(maintenance, operation)| {
-        // A short run takes two of the ways for each operation.
-        for (lasting, crash) in points::every(2, ways.into_iter().cycle().skip(operation as usize % 4).take(4)) {
+        // A short run takes one of the ways for each operation.
+        for (lasting, crash) in points::every(4, ways.into_iter().cycle().skip(operation as usize % 4).take(4)) {
             tried.fetch_add(1, Ordering::Relaxed);
             let memory = empty::<F>(kind);
             let fails = operation..if lasting { u64::MAX } else { operation + 1 };
@@ -382,15 +382,16 @@ fn operations_fail_in_stores_of_every_kind() {
 /// Simulates power failures at operations; `states` states in all.
 fn power_fails<F: Fingerprint>(kind: IdKind, every: usize, states: u64) {
     let cases = operations_of_this_run::<F>(kind, every);
-    let states = points::number(states);
-    let each = states.div_ceil(cases.len() as u64);
+    // A short run takes a third of the states at each of its operations.
+    let (operations, parts) = if points::is_long() { (1, 1) } else { (points::SHARE, 3) };
+    let seeds = points::seeds(parts, states.div_ceil(cases.len() as u64 * operations));
     let checked = AtomicU64::new(0);
     on_all_cores(&cases, |&(maintenance, operation)| {
         let memory = empty::<F>(kind);
         // From here on no operation reaches the device.
         let failing = Failing::new(Arc::new(memory.clone()), operation..u64::MAX);
         let done = work::<F>(Arc::new(failing), kind, maintenance);
-        for seed in 0..each {
+        for seed in seeds.clone() {
             let after = memory.deep_copy();
             let mut random = Random(operation << 32 | seed);
             // Some crashes lose nearly everything, others hardly anything.
@@ -401,7 +402,7 @@ fn power_fails<F: Fingerprint>(kind: IdKind, every: usize, states: u64) {
             checked.fetch_add(1, Ordering::Relaxed);
         }
     });
-    assert!(checked.into_inner() >= states);
+    assert!(checked.into_inner() >= states.div_ceil(operations * parts));
 }
 
 #[test]

@@ -91,9 +91,9 @@ fn a_bad_page_in_a_segment_that_is_due_stops_merging_alone() {
         let options = Faults::default().options(&memory, maintenance);
         let store = Store::<u64>::open("store", &options).unwrap();
         insert(&store, 1000..1200);
-        until("merging is not tried", || store.health().merging.is_some());
+        until("merging is not tried", || store.health().compacting.is_some());
         let health = store.health();
-        let trouble = health.merging.unwrap();
+        let trouble = health.compacting.unwrap();
         assert!(health.poisoned.is_none() && trouble.error.contains(&name), "{trouble:?}");
         // The store is writable, and merges runs after the damaged one.
         insert(&store, 2000..12_000);
@@ -222,7 +222,7 @@ fn an_append_that_was_taken_back_does_not_come_between_two_logs() {
 }
 
 #[test]
-fn a_load_behind_an_append_that_failed_takes_its_number_and_later_writes_others() {
+fn a_load_after_an_append_that_failed_takes_its_number_and_later_writes_others() {
     let (memory, faults) = (Memory::default(), Faults::default());
     let options = faults.options(&memory, Maintenance::Manual);
     let store = Store::<u64>::create("store", &Parameters::new(3), &options).unwrap();
@@ -303,7 +303,7 @@ fn an_estimate_of_room_poisons_nothing_in_the_foreground() {
     insert(&store, 0..3000);
     store.flush().unwrap();
     let health = store.health();
-    assert!(health.poisoned.is_none() && health.merging.is_some_and(|trouble| trouble.error.contains("are free")));
+    assert!(health.poisoned.is_none() && health.compacting.is_some_and(|trouble| trouble.error.contains("are free")));
     assert_eq!(store.records().count(), 3000);
 }
 

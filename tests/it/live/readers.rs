@@ -183,7 +183,7 @@ fn twenty_readers() {
     shared.store.flush().unwrap();
     shared.store.wait_for_maintenance().unwrap();
     let statistics = shared.store.statistics();
-    assert!(statistics.written.merged > 0 && statistics.written.new > 0, "nothing was flushed or merged");
+    assert!(statistics.written.compacted > 0 && statistics.written.new > 0, "nothing was flushed or merged");
     // Only files that the manifest names exist, and are open.
     let named = {
         let manifest = fpstore::inspect::manifest(&path, &Options::new()).unwrap();

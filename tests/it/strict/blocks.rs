@@ -221,7 +221,7 @@ fn the_unary_stream_of_gap() {
     assert_eq!(full, [0b1000_0100]);
     good(CODEC, 0, full.clone(), &[2, 7, 20]);
     // The first bit after it, which is the next block's first bit.
-    let beyond = |behind: &[Block]| segment(CODEC, &[&[(0, 3, 20, vec![0b0000_0100])][..], behind].concat());
+    let beyond = |after: &[Block]| segment(CODEC, &[&[(0, 3, 20, vec![0b0000_0100])][..], after].concat());
     refused("a bit behind the block", &beyond(&[(0, 2, 30, vec![1])]), Read, FILL);
     refused("eight bits behind the block", &beyond(&[(0, 2, 40, vec![0x80])]), Read, FILL);
     refused("far behind the block", &beyond(&[(8, 2, 500, vec![0, 1]), (8, 3, 1000, vec![0, 0, 3])]), Read, FILL);
@@ -235,8 +235,8 @@ fn the_unary_stream_of_gap() {
     bad("no high parts in zeros", 8, vec![1, 2, 0], 20, FILL);
     bad("low parts that leave the block", 8, vec![1], 20, FILL);
     bad("low parts that leave the page", 56, vec![1], 20, FILL);
-    let low_parts_behind = [(8, 3, 20, vec![1]), (8, 3, 40, vec![2, 3, 3])];
-    refused("low parts in the next block", &segment(CODEC, &low_parts_behind), Read, FILL);
+    let low_parts_after = [(8, 3, 20, vec![1]), (8, 3, 40, vec![2, 3, 3])];
+    refused("low parts in the next block", &segment(CODEC, &low_parts_after), Read, FILL);
     refused("as many keys as none can have", &segment(CODEC, &[(56, 5000, 1 << 60, vec![3; 100])]), Read, FILL);
     refused("and low parts of no width", &segment(CODEC, &[(0, 5000, 1 << 60, vec![255; 624])]), Read, FILL);
     good(CODEC, 0, [vec![255; 624], vec![127]].concat(), &(0..5000).collect::<Vec<_>>());
@@ -308,14 +308,14 @@ fn gaps_beyond_the_greatest_key() {
         bad("both around", low_width as u8, gaps(low_width, &[(7, 3), (3, high - 3)]).bytes(), 1 << 60, ORDER);
     }
     // Small gaps after a great base: the first key, the only one, a later one, the last of many.
-    let behind = |base: u64, low_width: u32, parts: &[(u64, usize)]| {
+    let with_base = |base: u64, low_width: u32, parts: &[(u64, usize)]| {
         let before = (0, 1, base - 1, vec![]);
         let block = gaps(low_width, parts).bytes();
         segment(CODEC, &[before, (low_width as u8, parts.len() as u16 + 1, u64::MAX, block)])
     };
     let base = u64::MAX - 40;
     let records = [base - 1, base + 5, base + 39, u64::MAX].map(|fingerprint| Record::new(fingerprint, 1));
-    accepted("just not around", &behind(base, 3, &[(5, 0), (1, 4)]), &records);
+    accepted("just not around", &with_base(base, 3, &[(5, 0), (1, 4)]), &records);
     for (label, low_width, parts) in [
         ("the greatest key", 3, vec![(5, 0), (2, 4)]),
         ("the first key around", 3, vec![(1, 5), (2, 0)]),
@@ -329,6 +329,6 @@ fn gaps_beyond_the_greatest_key() {
         ("around beyond the base", 56, vec![(5, 256), (3, 0)]),
         ("low parts around beyond the base", 56, [vec![(MOST, 0); 256], vec![(1, 0)]].concat()),
     ] {
-        refused(label, &behind(base, low_width, &parts), Read, ORDER);
+        refused(label, &with_base(base, low_width, &parts), Read, ORDER);
     }
 }

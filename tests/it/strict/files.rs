@@ -52,9 +52,9 @@ pub(crate) fn entry(own: u64, segment: &[u8]) -> (Entry, Vec<u8>) {
     let footer = trailer - field(0) as usize;
     // A broken footer gives arbitrary values.
     let length = Some(parameters_length(&segment[footer..])).filter(|length| footer + length + 16 <= trailer);
-    let behind = footer + length.unwrap_or(PARAMETERS);
-    let counts = [own, segment.len() as u64, number(segment, behind), number(segment, behind + 8)];
-    ((counts, field(4)), segment[footer..behind].to_vec())
+    let after = footer + length.unwrap_or(PARAMETERS);
+    let counts = [own, segment.len() as u64, number(segment, after), number(segment, after + 8)];
+    ((counts, field(4)), segment[footer..after].to_vec())
 }
 
 impl Manifest {
@@ -84,11 +84,11 @@ impl Manifest {
 
     /// The parts of a sound manifest.
     pub(crate) fn take(bytes: &[u8]) -> Self {
-        let behind = 12 + parameters_length(&bytes[12..]);
-        let field = |index: usize| number(bytes, behind + 1 + 8 * index);
+        let after = 12 + parameters_length(&bytes[12..]);
+        let field = |index: usize| number(bytes, after + 1 + 8 * index);
         let word = |at: usize| u32::from_le_bytes(bytes[at..at + 4].try_into().unwrap());
-        let (mut runs, mut at) = (Vec::new(), behind + 61);
-        for _ in 0..word(behind + 57) {
+        let (mut runs, mut at) = (Vec::new(), after + 61);
+        for _ in 0..word(after + 57) {
             let (first, last, has) = (number(bytes, at), number(bytes, at + 8), bytes[at + 16]);
             at += 17;
             let net = (has & NET > 0).then(|| number(bytes, at).cast_signed());
@@ -102,8 +102,8 @@ impl Manifest {
         assert_eq!(at + 4, bytes.len());
         Self {
             version: word(8),
-            parameters: bytes[12..behind].to_vec(),
-            numbering: bytes[behind],
+            parameters: bytes[12..after].to_vec(),
+            numbering: bytes[after],
             next_id: field(0),
             next_segment: field(1),
             first_log: field(2),
@@ -182,9 +182,9 @@ impl Log {
 
     /// The parts of a sound log. The zero space after the frames is its tail.
     pub(crate) fn take(bytes: &[u8]) -> Self {
-        let behind = 12 + parameters_length(&bytes[12..]);
-        let mut log = Self::empty(&bytes[12..behind], number(bytes, behind), number(bytes, behind + 8));
-        let mut at = (behind + 20).next_multiple_of(8);
+        let after = 12 + parameters_length(&bytes[12..]);
+        let mut log = Self::empty(&bytes[12..after], number(bytes, after), number(bytes, after + 8));
+        let mut at = (after + 20).next_multiple_of(8);
         while let Some(header) = bytes.get(at..at + 24).filter(|header| header[..4] != [0; 4]) {
             let length = u32::from_le_bytes(header[..4].try_into().unwrap()) as usize;
             let operations = bytes[at + 24..at + 24 + length].to_vec();
@@ -267,7 +267,7 @@ pub(crate) fn store(manifest: Vec<u8>, segments: &[&[u8]], mode: ReadMode) -> Fi
     fixture
 }
 
-/// What the specification's decoder says of a store; none without Python.
+/// The result of the specification's decoder for a store; none without Python.
 pub(super) fn decoded(fixture: &Fixture) -> Option<Decoded> {
     let directory = tempfile::tempdir().unwrap();
     for (path, bytes) in fixture.files() {

@@ -50,7 +50,7 @@ fn sound() -> Manifest {
     Manifest::naming(&[&first, &second])
 }
 
-/// The manifest is sound, and so are the files that it names.
+/// The manifest and the files that it names are sound.
 fn accepted(label: &str, manifest: &Manifest) {
     let [first, second] = segments();
     let fixture = store(manifest.bytes(), &[&first, &second], ReadMode::Mmap);

@@ -126,7 +126,11 @@ fn change() -> impl Strategy<Value = Change> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: number(2500) as u32, max_shrink_iters: 200, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig {
+        cases: number(2500) as u32,
+        max_shrink_iters: 200,
+        ..ProptestConfig::default()
+    })]
 
     #[test]
     fn changed_sections_under_checksums_that_hold(

@@ -68,19 +68,19 @@ impl Parts {
         let trailer = bytes.len() - 16;
         let length = u32::from_le_bytes(bytes[trailer..trailer + 4].try_into().unwrap()) as usize;
         let footer = &bytes[trailer - length..trailer];
-        let behind = parameters_length(footer);
-        let tables = (length - behind - 72) / 56;
-        let places = (0..3 * tables + 3).map(|section| behind + 24 + 8 * tables + 16 * section);
+        let after = parameters_length(footer);
+        let tables = (length - after - 72) / 56;
+        let places = (0..3 * tables + 3).map(|section| after + 24 + 8 * tables + 16 * section);
         let sections = places.map(|at| {
             let start = number(footer, at) as usize;
             bytes[start..start + number(footer, at + 8) as usize].to_vec()
         });
         Self {
             header: bytes[..16].to_vec(),
-            parameters: footer[..behind].to_vec(),
-            records: number(footer, behind),
-            fingerprints: number(footer, behind + 8),
-            blocks: (0..tables).map(|table| number(footer, behind + 24 + 8 * table)).collect(),
+            parameters: footer[..after].to_vec(),
+            records: number(footer, after),
+            fingerprints: number(footer, after + 8),
+            blocks: (0..tables).map(|table| number(footer, after + 24 + 8 * table)).collect(),
             sections: sections.collect(),
             padding: vec![Vec::new(); 3 * tables + 3],
             tail: Vec::new(),

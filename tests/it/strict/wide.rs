@@ -359,6 +359,7 @@ fn ask<F: Fingerprint>(bytes: &[u8], records: &[Record<F>], keys: &[u64]) -> usi
         for k in [0, 1, 3] {
             for &query in &queries {
                 match store.query(query, k) {
+                    Ok(found) if found.is_empty() => {}
                     Ok(found) => {
                         let all = expected(records, query, k);
                         assert!(found.iter().all(|one| all.contains(one)), "{query:?} within {k}");

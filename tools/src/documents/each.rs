@@ -1,7 +1,7 @@
 //! Processes every document: one thread reads, all others work, and the results come in the order of the input.
 //!
-//! The memory for documents is divided into three: documents in the queue, documents of the batch in work, and what the
-//! JSON of such a batch is parsed to. The buffer of the input, as long as one document, comes in addition.
+//! The memory for documents is divided into three: documents in the queue, documents of the batch in work, and the
+//! parsed JSON of such a batch. The buffer of the input, as long as one document, comes in addition.
 
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;

@@ -99,7 +99,7 @@ impl Kinds {
         if let Some(name) = &self.doubted {
             let others = match self.doubtful {
                 1 => String::new(),
-                files => format!(", and so do {} others", files - 1),
+                files => format!(", like {} others", files - 1),
             };
             notice::warn(format_args!(
                 "{name} holds JSON objects, but is read as one document{others}; --format ndjson reads one of each \

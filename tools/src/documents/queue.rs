@@ -45,7 +45,7 @@ pub(super) struct Filler<T>(Arc<Queue<T>>);
 #[derive(Debug)]
 pub(super) struct Taker<T>(Arc<Queue<T>>);
 
-/// The available items, and what follows: `None` for more items, the end, or an error.
+/// The available items, and the end or an error after them; `None` if more items follow.
 #[derive(Debug)]
 pub(super) struct Batch<T> {
     pub(super) items: Vec<T>,
@@ -66,7 +66,7 @@ impl<T> Queue<T> {
 }
 
 impl<T> Filler<T> {
-    /// Adds an item as soon as there is room; `false` if the taker is gone.
+    /// Adds an item as soon as there is space; `false` if the taker is gone.
     #[must_use]
     pub(super) fn push(&self, item: T, cost: u64) -> bool {
         let Queue { limit, changed, .. } = &*self.0;

@@ -27,7 +27,7 @@ pub enum Compression {
     Zstd,
 }
 
-/// What determines the compression of an input.
+/// The source of an input's compression.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ToldBy {
     /// The first bytes of the input.

@@ -130,7 +130,7 @@ impl IdRule {
         }
     }
 
-    /// What the records have; not known before the first record.
+    /// The kind of ids in the records; not known before the first record.
     #[must_use]
     pub fn found(&self) -> Option<Found> {
         self.found

@@ -1,10 +1,10 @@
 //! Checks lines of records against what their writer announced.
 //!
 //! A first line `#fpstore ... end=1` announces a last line `#end records=N`. If that line is missing, the writer has
-//! failed or the input was cut, so records may be missing: that is an error, and so is another number of records. After
-//! the trailer only blank lines and comments may follow, or another section with the same header, as in two
-//! concatenated files. In input that announces nothing such lines are comments, except a header in the middle that
-//! announces a trailer: sorting puts it there.
+//! failed or the input was cut, so records may be missing. That is an error, like another number of records. After the
+//! trailer only blank lines and comments may follow, or another section with the same header, as in two concatenated
+//! files. In input that announces nothing such lines are comments, except a header in the middle that announces a
+//! trailer: sorting puts it there.
 
 use super::header::Header;
 use super::lines::Lines;

@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 
 use anyhow::{Context, bail};
-use fpstore::{Fingerprint, Id, Parameters};
+use fpstore::{Fingerprint, Id};
 
 use super::{Entry, Header, Input, InputOptions, RawId, Reader, Source, numbered};
 use crate::progress::Progress;
@@ -73,7 +73,7 @@ impl<F: Fingerprint> Series<F> {
             let input = Input::open(&source, &self.options, &self.progress)?;
             let hasher = |header: Option<&Header>| header.and_then(|header| header.hasher.clone());
             let (found, first) = (hasher(input.header()), hasher(self.header.as_ref()));
-            Parameters::check_hashers("fingerprints", found.as_deref(), first.as_deref())
+            fpstore::check_hashers("fingerprints", found.as_deref(), first.as_deref())
                 .with_context(|| source.name())?;
             self.header = self.header.take().or_else(|| input.header().cloned());
             self.reader = input.reader()?;

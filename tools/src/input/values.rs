@@ -370,7 +370,7 @@ mod tests {
     }
 
     #[test]
-    fn the_value_behind_one_that_is_too_long() {
+    fn the_value_after_one_that_is_too_long() {
         let long = |length: usize| format!("{{\"a\":\n[\"{}\"]}}", "\\\"{".repeat(length / 3));
         for length in [LIMIT, 5 * LIMIT] {
             for (open, comma, close) in [("[", ",", "]"), ("", " ", ""), ("", "\n", "")] {

@@ -216,7 +216,7 @@ impl Rows {
     }
 
     /// Returns the cells of a column, of `columns` columns.
-    #[cfg_attr(not(feature = "parquet"), expect(dead_code, reason = "for Parquet"))]
+    #[cfg_attr(not(any(feature = "parquet", test)), expect(dead_code, reason = "for Parquet"))]
     pub(super) fn cells(&self, column: usize, columns: usize) -> impl Iterator<Item = &[u8]> {
         let cell = move |number: usize| {
             let start = number.checked_sub(1).map_or(Some(0), |before| self.ends.get(before).copied())?;

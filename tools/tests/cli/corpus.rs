@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use crate::support::{
     Pair, Place, Random, brute_force, brute_force_lines, fails, families, fpquery, hex_lines, json_lines, json_object,
-    lines, stdout,
+    lines, nearest_lines, stdout,
 };
 
 /// Returns queries near records, and others; some of them twice.
@@ -86,10 +86,7 @@ fn counts_first_and_nearest() {
         (&["--nearest", "2", "--distance", "4"], 2, 4),
         (&["--nearest", "2", "--distance", "4", "--scan"], 2, 4),
     ] {
-        let expected = queries.iter().fold(String::new(), |mut text, query| {
-            brute_force_lines(&records, &[*query], k).lines().take(n).for_each(|line| text = format!("{text}{line}\n"));
-            text
-        });
+        let expected: String = queries.iter().map(|query| nearest_lines(&records, *query, n, k)).collect();
         assert!(ask(options) == expected, "{options:?}");
     }
 }

@@ -173,7 +173,7 @@ fn lines_that_stay_and_lines_that_do_not() {
         let (before, after) = (labels(&old, &[]), labels(&both, &[]));
         let lines: Vec<&str> = before.lines().collect();
         let (first, rest) = (lines[..1000].join("\n"), lines[1000..].join("\n"));
-        let stranger = match kind {
+        let unknown = match kind {
             "u64" => "99999999\t99999999",
             "text" => "y\ty",
             _ => "0123456789abcdef\t0123456789abcdef",
@@ -184,7 +184,7 @@ fn lines_that_stay_and_lines_that_do_not() {
             format!("\u{feff}{before}"),
             before.trim_end().to_owned(),
             format!("{first}\n\n{rest}\n"),
-            format!("{first}\n{stranger}\n{rest}\n"),
+            format!("{first}\n{unknown}\n{rest}\n"),
             format!("{first}\n{}\n", lines[1003..].join("\n")),
             format!("{first}\n{}\n{rest}\n", lines[999]),
             format!("{rest}\n{first}\n"),

@@ -2,10 +2,11 @@
 
 use std::fs;
 use std::io::Write;
-use std::path::{Path, PathBuf};
-use std::process::{Command as Process, Stdio};
+use std::path::Path;
+#[cfg(unix)]
+use std::process::Command as Process;
 
-use crate::support::{Pair, Place, fails, families, fpdedup, fpdump, fphash, fpload, lines, stdout, without_trailer};
+use crate::support::{Pair, Place, fails, families, fpdump, fphash, fpload, lines, stdout, without_trailer};
 
 pub(crate) fn gzip(bytes: &[u8]) -> Vec<u8> {
     let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::default());
@@ -46,10 +47,11 @@ fn objects(records: &[Pair]) -> Vec<String> {
         .collect()
 }
 
-/// Creates a Parquet file with columns `id` and `cluster` of this store; returns also its ids.
-fn parquet(place: &Place, store: &Path) -> PathBuf {
+/// Creates a Parquet file with columns `id` and `cluster` of this store.
+#[cfg(feature = "parquet")]
+fn parquet(place: &Place, store: &Path) -> std::path::PathBuf {
     let path = place.path("labels.parquet");
-    fpdedup().args(["clusters", "--quiet", "--output"]).arg(&path).arg(store).assert().success();
+    crate::support::fpdedup().args(["clusters", "--quiet", "--output"]).arg(&path).arg(store).assert().success();
     path
 }
 
@@ -288,6 +290,8 @@ fn delimiters() {
 #[cfg(target_os = "linux")]
 #[test]
 fn a_terminal_gets_a_hint() {
+    use std::process::Stdio;
+
     // `script` runs a program at a terminal; not every machine has it.
     if Process::new("script").arg("--version").stdout(Stdio::null()).stderr(Stdio::null()).status().is_err() {
         return;

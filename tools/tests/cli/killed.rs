@@ -30,7 +30,7 @@ fn scan(store: &Path) -> String {
 }
 
 /// Returns the files of the store that are not segments, manifest or lock.
-fn strangers(store: &Path) -> Vec<String> {
+fn foreign_files(store: &Path) -> Vec<String> {
     let names = contents(store).into_iter().map(|(path, _)| path.file_name().unwrap().to_str().unwrap().to_owned());
     let info = stdout(fpdump().args(["info", "--json"]).arg(store));
     names
@@ -95,7 +95,8 @@ fn killed_and_interrupted_loads() {
         (9, true, true),
         (10, false, true),
     ];
-    for (n, interrupt, create) in every(4, moments) {
+    // A short run takes one moment.
+    for (n, interrupt, create) in every(8, moments) {
         let (before, after) = if create { (None, &created) } else { (Some(&before), &after) };
         if create {
             let _ = std::fs::remove_dir_all(&store);
@@ -116,7 +117,7 @@ fn killed_and_interrupted_loads() {
         } else {
             fpload().arg("--compact").arg(&store).assert().success();
         }
-        assert_eq!(strangers(&store), Vec::<String>::new(), "{n}");
+        assert_eq!(foreign_files(&store), Vec::<String>::new(), "{n}");
         assert!(contents(&temporary).is_empty(), "{n}");
     }
 }

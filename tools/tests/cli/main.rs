@@ -14,6 +14,7 @@ mod by_id;
 mod corpus;
 mod dedup;
 mod dedup_previous;
+#[cfg(unix)]
 mod dedup_stopped;
 mod dedup_warnings;
 mod dump;

@@ -2,8 +2,10 @@
 
 use std::path::PathBuf;
 
+use crate::points::points;
 use crate::support::{
-    Pair, Place, Random, brute_force, brute_force_lines, families, fpquery, hex_lines, json_lines, stdout,
+    Pair, Place, Random, brute_force, brute_force_lines, families, fpquery, hex_lines, json_lines, nearest_lines,
+    stdout,
 };
 
 struct Case {
@@ -96,18 +98,13 @@ fn the_nearest() {
         (&["--nearest", "2", "--distance", "2"], 2, 2),
         (&["--nearest", "2", "--distance", "2", "--scan"], 2, 2),
     ] {
-        let expected: String = case
-            .queries
-            .iter()
-            .flat_map(|query| {
-                let all = brute_force_lines(&case.records, &[*query], k);
-                all.lines().take(n).map(|line| format!("{line}\n")).collect::<Vec<_>>()
-            })
-            .collect();
+        let expected: String = case.queries.iter().map(|query| nearest_lines(&case.records, *query, n, k)).collect();
         assert_eq!(case.ask(options), expected, "{options:?}");
     }
-    let all = case.ask(&["--nearest", "1000000"]);
-    assert_eq!(all.lines().count(), case.records.len() * case.queries.len());
+    let queries: Vec<u64> = points(case.queries.iter().copied()).collect();
+    let mut ask = fpquery();
+    let all = stdout(ask.args(["--nearest", "1000000"]).arg(&case.store).write_stdin(hex_lines(queries.clone())));
+    assert_eq!(all.lines().count(), case.records.len() * queries.len());
 }
 
 #[test]

@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::Path;
 
-use crate::support::{Place, fails, families, fpload, fpquery, json_lines, lines, stdout};
+use crate::support::{Place, fails, families, fpquery, json_lines, lines, stdout};
 
 /// Returns the decompressed content of a file.
 fn text(path: &Path) -> String {
@@ -70,7 +70,7 @@ fn parquet_is_read_again() {
     };
     let unseen = ask(&["--only", "new"], "new.parquet");
     let new = place.path("new");
-    fpload().arg("--create").arg(&new).arg(&unseen).assert().success();
+    crate::support::fpload().arg("--create").arg(&new).arg(&unseen).assert().success();
     let scanned = stdout(crate::support::fpdump().arg("scan").arg(&new));
     let mut expected: Vec<String> = text(&ask(&["--only", "new"], "new.tsv")).lines().map(str::to_owned).collect();
     expected.sort_by_key(|line| (line[..16].to_owned(), line[17..].parse::<u64>().unwrap()));
@@ -78,7 +78,7 @@ fn parquet_is_read_again() {
 
     let matches = ask(&["--with-query-id"], "matches.parquet");
     let again = place.path("again");
-    let mut load = fpload();
+    let mut load = crate::support::fpload();
     load.args(["--create", "--fingerprint-column", "match"]).arg(&again).arg(&matches);
     load.assert().success();
     assert!(!stdout(crate::support::fpdump().arg("scan").arg(&again)).is_empty());

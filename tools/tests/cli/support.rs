@@ -146,6 +146,15 @@ pub(crate) fn brute_force_lines(records: &[Pair], queries: &[u64], k: u32) -> St
     text
 }
 
+/// Formats the `count` nearest matches within `k` as lines of `fpquery`.
+pub(crate) fn nearest_lines(records: &[Pair], query: u64, count: usize, k: u32) -> String {
+    let mut text = String::new();
+    for (distance, fingerprint, id) in brute_force(records, query, k).into_iter().take(count) {
+        writeln!(text, "{query:016x}\t{fingerprint:016x}\t{distance}\t{id}").unwrap();
+    }
+    text
+}
+
 /// Returns the standard output of a finished program.
 pub(crate) fn stdout(command: &mut Command) -> String {
     String::from_utf8(command.assert().success().get_output().stdout.clone()).unwrap()

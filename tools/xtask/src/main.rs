@@ -25,7 +25,7 @@ Usage: cargo xtask COMMAND
   test [--long] [--again]
          run every test: unit, integration and documentation tests, examples;
          with --long all points of the sweeps, benches in test mode, power failures of recorded processes,
-         and other platforms;
+         packages and other platforms;
          with --again also the steps that passed before and for which nothing has changed since
   generate
          write man pages and shell completions of all programs to target/share

@@ -1,12 +1,13 @@
 //! `cargo xtask test`: builds everything once, runs all tests, and ends with a summary and the times.
 //!
 //! A failed step does not stop later steps, so one run shows all failures. The short run takes a part of the points of
-//! the long sweeps (`tests/it/points.rs`); `--long` takes all, adds the benches in test mode and 10,000 power failures of
-//! recorded processes, and looks at other platforms. A step that passed before is not run again while nothing has
-//! changed (`passed.rs`).
+//! the long sweeps (`tests/it/points.rs`); `--long` takes all, adds the benches in test mode and 10,000 power failures
+//! of recorded processes, packs the crates, and looks at other platforms. A step that passed before is not run again
+//! while nothing has changed (`passed.rs`).
 
 mod binaries;
 mod jobs;
+mod packages;
 mod passed;
 mod python;
 mod tally;
@@ -72,6 +73,7 @@ pub(crate) fn run(long: bool, again: bool) -> Result<()> {
         Ok(())
     })?;
     if long {
+        failed.extend(timings.step("packages", || packages::run(&workspace))?);
         failed.extend(timings.step("other platforms", || platforms::run(&workspace))?);
     }
 
@@ -110,7 +112,7 @@ fn tests(workspace: &Workspace, binaries: &[TestBinary], long: bool) -> Vec<Job>
     for job in &mut jobs {
         match long {
             true => job.command.env("FPSTORE_LONG", "1"),
-            // Of proptest; the cases are others in every run, and those that fail are written down.
+            // For proptest: every run takes other cases, and records those that fail.
             false if env::var_os("PROPTEST_CASES").is_none() => job.command.env("PROPTEST_CASES", "32"),
             false => &mut job.command,
         };

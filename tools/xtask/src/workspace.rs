@@ -143,7 +143,7 @@ fn cargo() -> OsString {
 pub(crate) fn announce(workspace: &Workspace, command: &Command) -> Result<()> {
     let mut line = String::from("\n$");
     let program = Path::new(command.get_program());
-    // The full path of cargo is of no use to the reader.
+    // Without the full path of cargo.
     let program = if program.file_stem().is_some_and(|n| n == "cargo") { Path::new("cargo") } else { program };
     write!(line, " {}", workspace.short(program).display())?;
     for argument in command.get_args() {

@@ -1,6 +1,6 @@
 //! Repair does not touch parts that it could only guess, and repairs all others.
 
-use super::world::{Blow, Case, Size, World, compare_states, planned_and_done};
+use super::sound::{Case, Damage, Size, SoundStore, compare_states, planned_and_done};
 use super::{content, kinds};
 use crate::support::*;
 use fpstore::env::Env;
@@ -8,15 +8,15 @@ use fpstore::inspect;
 use fpstore::repair::{Lost, RepairAction, plan, repair};
 use fpstore::{ErrorKind, IdKind, Parameters, Store};
 
-fn file(world: &World<u64>, name: &str) -> Vec<u8> {
-    world.fixture.env.bytes(&world.fixture.path.join(name)).unwrap()
+fn file(sound: &SoundStore<u64>, name: &str) -> Vec<u8> {
+    sound.fixture.env.bytes(&sound.fixture.path.join(name)).unwrap()
 }
 
 #[test]
 fn a_damaged_manifest_is_not_made_up() {
-    let world = World::<u64>::new(&kinds()[2], Size(200));
-    let manifest = file(&world, "MANIFEST");
-    let path = world.fixture.path.join("MANIFEST");
+    let sound = SoundStore::<u64>::new(&kinds()[2], Size(200));
+    let manifest = file(&sound, "MANIFEST");
+    let path = sound.fixture.path.join("MANIFEST");
     let flips = (0..manifest.len()).map(|at| {
         let mut bytes = manifest.clone();
         bytes[at] ^= 1 << (at % 8);
@@ -28,7 +28,7 @@ fn a_damaged_manifest_is_not_made_up() {
         if (8..12).contains(&number) {
             continue;
         }
-        let fixture = world.copy();
+        let fixture = sound.copy();
         fixture.env.set_bytes(&path, bytes);
         let before = fixture.files();
         let report = planned_and_done(&fixture, &format!("manifest {number}"));
@@ -40,8 +40,8 @@ fn a_damaged_manifest_is_not_made_up() {
 
 #[test]
 fn without_a_manifest_there_is_nothing_to_go_by() {
-    let world = World::<u64>::new(&kinds()[0], Size(200));
-    let fixture = world.copy();
+    let sound = SoundStore::<u64>::new(&kinds()[0], Size(200));
+    let fixture = sound.copy();
     fixture.env.remove(&fixture.path.join("MANIFEST")).unwrap();
     let before = fixture.files();
     let report = planned_and_done(&fixture, "no manifest");
@@ -58,26 +58,26 @@ fn without_a_manifest_there_is_nothing_to_go_by() {
 
 #[test]
 fn parts_that_hold_but_not_together_stay_as_they_are() {
-    let worlds = [7, 8].map(|seed| World::<u64>::seeded(&kinds()[0], Size(200), seed));
+    let stores = [7, 8].map(|seed| SoundStore::<u64>::seeded(&kinds()[0], Size(200), seed));
     // A page of ids of another store, at the same position there.
     let name = "00000001.segment";
-    let [own, other] = worlds.each_ref().map(|world| {
-        let views = inspect::open(world.fixture.path.join(name), &world.fixture.options).unwrap();
+    let [own, other] = stores.each_ref().map(|sound| {
+        let views = inspect::open(sound.fixture.path.join(name), &sound.fixture.options).unwrap();
         let ids = views[0].sections().into_iter().find(|section| section.name == "ids").unwrap();
-        (ids.offset as usize..(ids.offset + ids.length) as usize, file(world, name))
+        (ids.offset as usize..(ids.offset + ids.length) as usize, file(sound, name))
     });
     assert_eq!(own.0.len(), other.0.len());
     let mut bytes = own.1.clone();
     bytes[own.0].copy_from_slice(&other.1[other.0]);
-    let fixture = worlds[0].copy();
+    let fixture = stores[0].copy();
     fixture.env.set_bytes(&fixture.path.join(name), bytes.clone());
     let report = planned_and_done(&fixture, "another's page");
     assert!(report.refused.len() == 1 && report.actions.is_empty() && report.losses.is_empty(), "{report:?}");
     assert!(fixture.env.bytes(&fixture.path.join(name)).unwrap() == bytes);
     // Repair still handles all other damage.
-    let frame = &worlds[0].content.frames[3];
-    let case = Case { path: frame.path.clone(), section: "frame".to_owned(), blow: Blow::Flip(frame.offset + 3) };
-    assert!(case.strike(&fixture));
+    let frame = &stores[0].content.frames[3];
+    let case = Case { path: frame.path.clone(), section: "frame".to_owned(), damage: Damage::Flip(frame.offset + 3) };
+    assert!(case.damage(&fixture));
     let report = planned_and_done(&fixture, "another's page and a log");
     assert!(report.refused.len() == 1 && report.actions.len() == 1 && report.losses.len() == 1, "{report:?}");
     assert!(fixture.env.bytes(&fixture.path.join(name)).unwrap() == bytes);
@@ -85,63 +85,64 @@ fn parts_that_hold_but_not_together_stay_as_they_are() {
 
 #[test]
 fn a_segment_of_another_store_is_not_ones_own() {
-    let worlds = [7, 8].map(|seed| World::<u64>::seeded(&kinds()[0], Size(200), seed));
-    let fixture = worlds[0].copy();
+    let stores = [7, 8].map(|seed| SoundStore::<u64>::seeded(&kinds()[0], Size(200), seed));
+    let fixture = stores[0].copy();
     let name = "00000001.segment";
-    fixture.env.set_bytes(&fixture.path.join(name), file(&worlds[1], name));
+    fixture.env.set_bytes(&fixture.path.join(name), file(&stores[1], name));
     let report = planned_and_done(&fixture, "another's segment");
     assert!(
         matches!(report.losses[..], [ref loss] if matches!(loss.what, Lost::Segment { fingerprints } if fingerprints > 0))
     );
-    worlds[0].check(&fixture, &[], &report, "another's segment");
+    stores[0].check(&fixture, &[], &report, "another's segment");
 }
 
 #[test]
 fn a_log_of_another_store_is_not_ones_own() {
     let parameters = Parameters::new(3).with_ids(IdKind::Number).with_id_index(true);
-    let other = World::<u64>::new(&parameters.clone().with_hasher(Some("other")), Size(200));
-    let world = World::<u64>::new(&parameters, Size(200));
-    let paths: Vec<_> = [1, 4, 7].map(|frame| world.content.frames[frame].path.clone()).to_vec();
+    let other = SoundStore::<u64>::new(&parameters.clone().with_hasher(Some("other")), Size(200));
+    let sound = SoundStore::<u64>::new(&parameters, Size(200));
+    let paths: Vec<_> = [1, 4, 7].map(|frame| sound.content.frames[frame].path.clone()).to_vec();
     for (number, path) in paths.iter().enumerate() {
-        let fixture = world.copy();
+        let fixture = sound.copy();
         fixture.env.set_bytes(path, other.fixture.env.bytes(path).unwrap());
         let label = format!("log {number} of another store");
         let report = planned_and_done(&fixture, &label);
         let [loss] = &report.losses[..] else { panic!("{label}: {report:?}") };
-        let first = world.content.frames[3 * number].sequence;
+        let first = sound.content.frames[3 * number].sequence;
         let last = if number == 2 { None } else { Some(first + 2) };
         assert_eq!(loss.what, Lost::Batches { first, last }, "{label}");
         assert_eq!(report.kept_aside.len(), 3, "{label}: all logs stay");
-        world.check(&fixture, &[], &report, &label);
+        sound.check(&fixture, &[], &report, &label);
     }
 }
 
 #[test]
-fn batches_behind_lost_ones_are_kept() {
+fn batches_after_lost_ones_are_kept() {
     for parameters in kinds() {
-        let world = World::<u64>::new(&parameters, Size(200));
-        let frame = &world.content.frames[3];
-        let case = Case { path: frame.path.clone(), section: "frame".to_owned(), blow: Blow::Flip(frame.offset + 3) };
-        let fixture = world.copy();
-        assert!(case.strike(&fixture));
+        let sound = SoundStore::<u64>::new(&parameters, Size(200));
+        let frame = &sound.content.frames[3];
+        let case =
+            Case { path: frame.path.clone(), section: "frame".to_owned(), damage: Damage::Flip(frame.offset + 3) };
+        let fixture = sound.copy();
+        assert!(case.damage(&fixture));
         let report = planned_and_done(&fixture, "one batch");
         let [loss] = &report.losses[..] else { panic!("{report:?}") };
         assert_eq!(loss.what, Lost::Batches { first: frame.sequence, last: Some(frame.sequence) });
         assert_eq!((&loss.path, loss.offset), (&frame.path, Some(frame.offset)));
         let [RepairAction::FlushLogs { batches: 8, logs, .. }] = &report.actions[..] else { panic!("{report:?}") };
         assert_eq!(logs.len(), 3);
-        world.check(&fixture, &[case], &report, "one batch");
+        sound.check(&fixture, &[case], &report, "one batch");
     }
 }
 
 #[test]
 fn a_missing_log_in_front_of_an_empty_one_is_a_loss() {
-    let world = World::<u64>::new(&kinds()[0], Size(200));
-    let [missing, empty, last] = [0, 3, 6].map(|number| &world.content.frames[number]);
-    let fixture = world.copy();
-    let blows = [(missing, Blow::Remove), (empty, Blow::Cut(empty.offset)), (last, Blow::Remove)];
-    for (frame, blow) in blows {
-        assert!(Case { path: frame.path.clone(), section: "log".to_owned(), blow }.strike(&fixture));
+    let sound = SoundStore::<u64>::new(&kinds()[0], Size(200));
+    let [missing, empty, last] = [0, 3, 6].map(|number| &sound.content.frames[number]);
+    let fixture = sound.copy();
+    let damages = [(missing, Damage::Remove), (empty, Damage::Cut(empty.offset)), (last, Damage::Remove)];
+    for (frame, damage) in damages {
+        assert!(Case { path: frame.path.clone(), section: "log".to_owned(), damage }.damage(&fixture));
     }
     let report = planned_and_done(&fixture, "empty");
     let [loss] = &report.losses[..] else { panic!("{report:?}") };

@@ -1,8 +1,8 @@
 //! A repair killed at any moment leaves the store unchanged or repaired; the next one finishes.
 
 use super::kinds;
-use super::world::{Blow, Case, Size, World, fixture_of, planned_and_done};
-use crate::points::every;
+use super::sound::{Case, Damage, Size, SoundStore, fixture_of, planned_and_done};
+use crate::points::points;
 use fpstore::admin::verify;
 use fpstore::env::{Env, Failing, Memory};
 use fpstore::repair::repair;
@@ -10,61 +10,61 @@ use rayon::prelude::*;
 use std::sync::Arc;
 
 /// A store with damage of every kind: a table, ids, tombstones, an id index, the middle of a log.
-fn damaged() -> (World<u64>, Vec<Case>) {
-    let world = World::<u64>::new(&kinds()[0], Size(120));
-    let cases = world.cases();
+fn damaged() -> (SoundStore<u64>, Vec<Case>) {
+    let sound = SoundStore::<u64>::new(&kinds()[0], Size(120));
+    let cases = sound.cases();
     let find = |name: &str, section: &str| {
-        let mut cases = cases.iter().filter(|case| matches!(case.blow, Blow::Flip(_)));
+        let mut cases = cases.iter().filter(|case| matches!(case.damage, Damage::Flip(_)));
         cases.find(|case| case.path.ends_with(name) && case.section == section).unwrap().clone()
     };
-    let removals = world.content.parts.iter().find(|part| part.removals).unwrap();
+    let removals = sound.content.parts.iter().find(|part| part.removals).unwrap();
     let removals = removals.path.file_name().unwrap().to_str().unwrap().to_owned();
-    let log = world.content.frames[4].path.file_name().unwrap().to_str().unwrap().to_owned();
+    let log = sound.content.frames[4].path.file_name().unwrap().to_str().unwrap().to_owned();
     let chosen = vec![
         find("00000001.segment", "table 1 data"),
         find("00000002.segment", "table 0 index"),
         find(&removals, "ids"),
         find(&log, "frame"),
     ];
-    (world, chosen)
+    (sound, chosen)
 }
 
 /// The same with only a torn tail in a log.
-fn torn() -> (World<u64>, Vec<Case>) {
-    let world = World::<u64>::new(&kinds()[0], Size(120));
-    let last = world.content.frames.last().unwrap();
-    let case = Case { path: last.path.clone(), section: "frame".to_owned(), blow: Blow::Flip(last.offset + 5) };
-    (world, vec![case])
+fn torn() -> (SoundStore<u64>, Vec<Case>) {
+    let sound = SoundStore::<u64>::new(&kinds()[0], Size(120));
+    let last = sound.content.frames.last().unwrap();
+    let case = Case { path: last.path.clone(), section: "frame".to_owned(), damage: Damage::Flip(last.offset + 5) };
+    (sound, vec![case])
 }
 
-fn strike(world: &World<u64>, cases: &[Case]) -> Memory {
-    let fixture = world.copy();
-    assert!(cases.iter().all(|case| case.strike(&fixture)));
+fn damage(sound: &SoundStore<u64>, cases: &[Case]) -> Memory {
+    let fixture = sound.copy();
+    assert!(cases.iter().all(|case| case.damage(&fixture)));
     fixture.env
 }
 
-fn killed_at_every_operation((world, cases): (World<u64>, Vec<Case>), least: u64) {
-    let whole = fixture_of(strike(&world, &cases), &world.fixture);
+fn killed_at_every_operation((sound, cases): (SoundStore<u64>, Vec<Case>), least: u64) {
+    let whole = fixture_of(damage(&sound, &cases), &sound.fixture);
     let expected = planned_and_done(&whole, "whole");
-    world.check(&whole, &cases, &expected, "whole");
-    let failing = Failing::new(Arc::new(strike(&world, &cases)), 0..0);
-    repair(&world.fixture.path, &world.fixture.options.clone().with_env(Arc::new(failing.clone()))).unwrap();
+    sound.check(&whole, &cases, &expected, "whole");
+    let failing = Failing::new(Arc::new(damage(&sound, &cases)), 0..0);
+    repair(&sound.fixture.path, &sound.fixture.options.clone().with_env(Arc::new(failing.clone()))).unwrap();
     let operations = failing.operations();
     assert!(operations > least, "{operations}");
-    let tried: Vec<(bool, bool)> = every(5, 0..2 * operations)
+    let tried: Vec<(bool, bool)> = points(0..2 * operations)
         .collect::<Vec<_>>()
         .into_par_iter()
         .map(|number| {
             let (at, for_ever) = (number / 2, number % 2 == 0);
-            let label = format!("operation {at} fails{}", if for_ever { " and all behind it" } else { "" });
-            let memory = strike(&world, &cases);
-            let before = fixture_of(memory.deep_copy(), &world.fixture).files();
+            let label = format!("operation {at} fails{}", if for_ever { " and all after it" } else { "" });
+            let memory = damage(&sound, &cases);
+            let before = fixture_of(memory.deep_copy(), &sound.fixture).files();
             let end = if for_ever { u64::MAX } else { at + 1 };
             let env: Arc<dyn Env> = Arc::new(Failing::new(Arc::new(memory.clone()), at..end));
-            let report = repair(&world.fixture.path, &world.fixture.options.clone().with_env(env));
+            let report = repair(&sound.fixture.path, &sound.fixture.options.clone().with_env(env));
             // The power fails too: unsynced data is lost.
             memory.crash();
-            let fixture = fixture_of(memory, &world.fixture);
+            let fixture = fixture_of(memory, &sound.fixture);
             let manifest = |files: &[(std::path::PathBuf, Vec<u8>)]| {
                 files.iter().find(|(path, _)| path.ends_with("MANIFEST")).unwrap().1.clone()
             };
@@ -90,7 +90,7 @@ fn killed_at_every_operation((world, cases): (World<u64>, Vec<Case>), least: u64
                 again.losses.is_empty() && again.damages.is_empty(),
                 "{label}: {again:?}"
             );
-            world.check(&fixture, &cases, &expected, &label);
+            sound.check(&fixture, &cases, &expected, &label);
             (report.is_some(), is_new)
         })
         .collect();
@@ -104,20 +104,20 @@ fn a_repair_that_is_killed_at_any_operation() {
 
 #[test]
 fn leaving_out_the_end_of_a_log_that_is_killed_at_any_operation() {
-    let (world, cases) = torn();
-    let fixture = fixture_of(strike(&world, &cases), &world.fixture);
+    let (sound, cases) = torn();
+    let fixture = fixture_of(damage(&sound, &cases), &sound.fixture);
     let report = planned_and_done(&fixture, "torn");
     assert!(report.saves_everything() && report.damages.is_empty() && report.torn.len() == 1);
-    world.check(&fixture, &cases, &report, "torn");
-    let failing = Failing::new(Arc::new(strike(&world, &cases)), 0..0);
-    repair(&world.fixture.path, &world.fixture.options.clone().with_env(Arc::new(failing.clone()))).unwrap();
-    for at in every(5, 0..failing.operations()) {
-        let memory = strike(&world, &cases);
+    sound.check(&fixture, &cases, &report, "torn");
+    let failing = Failing::new(Arc::new(damage(&sound, &cases)), 0..0);
+    repair(&sound.fixture.path, &sound.fixture.options.clone().with_env(Arc::new(failing.clone()))).unwrap();
+    for at in points(0..failing.operations()) {
+        let memory = damage(&sound, &cases);
         let env: Arc<dyn Env> = Arc::new(Failing::new(Arc::new(memory.clone()), at..u64::MAX));
-        let _ = repair(&world.fixture.path, &world.fixture.options.clone().with_env(env));
+        let _ = repair(&sound.fixture.path, &sound.fixture.options.clone().with_env(env));
         memory.crash();
-        let fixture = fixture_of(memory, &world.fixture);
+        let fixture = fixture_of(memory, &sound.fixture);
         repair(&fixture.path, &fixture.options).unwrap();
-        world.check(&fixture, &cases, &report, &format!("operation {at}"));
+        sound.check(&fixture, &cases, &report, &format!("operation {at}"));
     }
 }

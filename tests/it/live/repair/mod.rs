@@ -3,14 +3,14 @@
 mod content;
 mod doubtful;
 mod killed;
-mod world;
+mod sound;
 
 use crate::points::{is_long, points};
 use crate::support::*;
 use fpstore::repair::{Lost, RepairAction};
 use fpstore::{Design, Fingerprint, IdKind, Parameters, U256};
 use rayon::prelude::*;
-use world::{Blow, Case, Size, World, planned_and_done};
+use sound::{Case, Damage, Size, SoundStore, planned_and_done};
 
 /// Every kind of ids, with an id index if possible.
 fn kinds() -> Vec<Parameters> {
@@ -20,17 +20,17 @@ fn kinds() -> Vec<Parameters> {
 
 /// Damages every part of every file in turn.
 fn every_part<F: Fingerprint>(parameters: &Parameters, size: usize) {
-    let world = World::<F>::new(parameters, Size(size));
-    let cases: Vec<Case> = points(world.cases()).collect();
+    let sound = SoundStore::<F>::new(parameters, Size(size));
+    let cases: Vec<Case> = points(sound.cases()).collect();
     let lost: usize = cases
         .par_iter()
         .map(|case| {
             let label = format!("{} bits, {}, {case:?}", F::WIDTH, parameters.ids());
-            let fixture = world.copy();
-            assert!(case.strike(&fixture), "{label}");
+            let fixture = sound.copy();
+            assert!(case.damage(&fixture), "{label}");
             let report = planned_and_done(&fixture, &label);
-            world.check(&fixture, std::slice::from_ref(case), &report, &label);
-            check_losses::<F>(&world, case, &report, &label);
+            sound.check(&fixture, std::slice::from_ref(case), &report, &label);
+            check_losses::<F>(&sound, case, &report, &label);
             usize::from(!report.saves_everything())
         })
         .sum();
@@ -38,9 +38,14 @@ fn every_part<F: Fingerprint>(parameters: &Parameters, size: usize) {
 }
 
 /// Checks that everything that must be saved is saved.
-fn check_losses<F: Fingerprint>(world: &World<F>, case: &Case, report: &fpstore::repair::RepairReport, label: &str) {
+fn check_losses<F: Fingerprint>(
+    sound: &SoundStore<F>,
+    case: &Case,
+    report: &fpstore::repair::RepairReport,
+    label: &str,
+) {
     assert!(report.refused.is_empty(), "{label}: {report:?}");
-    let part = world.content.parts.iter().find(|part| part.path == case.path);
+    let part = sound.content.parts.iter().find(|part| part.path == case.path);
     let has_several_tables = part.is_some_and(|part| !part.removals);
     let in_table = case.section.starts_with("table");
     let saved = match case.section.as_str() {
@@ -53,9 +58,9 @@ fn check_losses<F: Fingerprint>(world: &World<F>, case: &Case, report: &fpstore:
         _ => part.is_none() && case.path.extension().is_some_and(|ending| ending == "segment"),
     };
     assert!(!saved || report.losses.is_empty(), "{label}: {:?}", report.losses);
-    let torn_away = matches!(case.blow, Blow::Cut(_) | Blow::Remove) && part.is_none();
+    let torn_away = matches!(case.damage, Damage::Cut(_) | Damage::Remove) && part.is_none();
     assert!(report.damages.len() + report.torn.len() > 0 || torn_away, "{label}: not noticed");
-    if let (Blow::Remove, Some(part)) = (&case.blow, part) {
+    if let (Damage::Remove, Some(part)) = (&case.damage, part) {
         let [loss] = &report.losses[..] else { panic!("{label}: {:?}", report.losses) };
         assert!(
             matches!(loss.what, Lost::Segment { .. }) && loss.path == part.path && loss.tombstones == part.removals
@@ -67,7 +72,7 @@ fn check_losses<F: Fingerprint>(world: &World<F>, case: &Case, report: &fpstore:
 #[test]
 fn every_part_of_a_store_of_64_bits() {
     for parameters in kinds() {
-        every_part::<u64>(&parameters, 1500);
+        every_part::<u64>(&parameters, if is_long() { 1500 } else { 700 });
     }
     every_part::<u64>(&Parameters::new(3).with_design(Design::Tables { parts: 4 }), 700);
 }
@@ -75,8 +80,10 @@ fn every_part_of_a_store_of_64_bits() {
 #[test]
 fn every_part_of_stores_of_wide_fingerprints() {
     for parameters in kinds() {
-        every_part::<u128>(&parameters, 900);
-        every_part::<U256>(&parameters.with_design(Design::Tables { parts: 4 }), 500);
+        // Rows of both take more than two pages.
+        let (shorter, wider) = if is_long() { (900, 500) } else { (600, 300) };
+        every_part::<u128>(&parameters, shorter);
+        every_part::<U256>(&parameters.with_design(Design::Tables { parts: 4 }), wider);
     }
 }
 
@@ -84,7 +91,8 @@ fn every_part_of_stores_of_wide_fingerprints() {
 fn several_parts_at_once() {
     let mut in_part = Vec::new();
     for parameters in kinds() {
-        let counts = [several_parts::<u64>(&parameters, 1500), several_parts::<u128>(&parameters, 900)];
+        let (short, wide) = if is_long() { (1500, 900) } else { (700, 600) };
+        let counts = [several_parts::<u64>(&parameters, short), several_parts::<u128>(&parameters, wide)];
         if parameters.ids() != IdKind::None {
             in_part.extend(counts);
         }
@@ -96,14 +104,14 @@ fn several_parts_at_once() {
 
 /// Returns how many losses left a part of something.
 fn several_parts<F: Fingerprint>(parameters: &Parameters, size: usize) -> usize {
-    let world = World::<F>::new(parameters, Size(size));
-    let cases = world.cases();
+    let sound = SoundStore::<F>::new(parameters, Size(size));
+    let cases = sound.cases();
     points(0..250u64)
         .collect::<Vec<_>>()
         .into_par_iter()
         .map(|seed| {
             let mut random = Random(seed);
-            let fixture = world.copy();
+            let fixture = sound.copy();
             // Most often in one file, where parts must substitute for each other.
             let path = cases[random.below(cases.len() as u64) as usize].path.clone();
             let own: Vec<&Case> = cases.iter().filter(|case| case.path == path).collect();
@@ -113,10 +121,10 @@ fn several_parts<F: Fingerprint>(parameters: &Parameters, size: usize) -> usize 
             };
             let chosen: Vec<Case> = (0..2 + random.below(4)).map(|_| from(&mut random)).collect();
             let label = format!("{} bits, {}, seed {seed}: {chosen:?}", F::WIDTH, parameters.ids());
-            let chosen: Vec<Case> = chosen.into_iter().filter(|case| case.strike(&fixture)).collect();
+            let chosen: Vec<Case> = chosen.into_iter().filter(|case| case.damage(&fixture)).collect();
             let report = planned_and_done(&fixture, &label);
             assert!(report.refused.is_empty(), "{label}: {:?}", report.refused);
-            world.check(&fixture, &chosen, &report, &label);
+            sound.check(&fixture, &chosen, &report, &label);
             report
                 .losses
                 .iter()
@@ -128,24 +136,24 @@ fn several_parts<F: Fingerprint>(parameters: &Parameters, size: usize) -> usize 
 
 #[test]
 fn a_sound_store_is_left_alone() {
-    let world = World::<u64>::new(&kinds()[0], Size(300));
-    let fixture = world.copy();
+    let sound = SoundStore::<u64>::new(&kinds()[0], Size(300));
+    let fixture = sound.copy();
     let report = planned_and_done(&fixture, "sound");
     assert!(report.is_sound() && report.saves_everything(), "{report:?}");
-    assert!(fixture.files() == world.fixture.files(), "nothing was written");
+    assert!(fixture.files() == sound.fixture.files(), "nothing was written");
     assert!(report.files > 10 && report.bytes > 0);
-    world.check(&fixture, &[], &report, "sound");
+    sound.check(&fixture, &[], &report, "sound");
 }
 
 #[test]
 fn the_actions_name_what_was_done() {
-    let world = World::<u64>::new(&kinds()[0], Size(1500));
-    let fixture = world.copy();
+    let sound = SoundStore::<u64>::new(&kinds()[0], Size(1500));
+    let fixture = sound.copy();
     let case = |section: &str| {
-        let cases = world.cases();
+        let cases = sound.cases();
         cases.into_iter().find(|case| case.section == section && case.path.ends_with("00000001.segment")).unwrap()
     };
-    assert!(case("table 1 data").strike(&fixture));
+    assert!(case("table 1 data").damage(&fixture));
     let report = planned_and_done(&fixture, "one table");
     let [RepairAction::Rewrite { from, to, records, fingerprints, .. }] = &report.actions[..] else {
         panic!("{:?}", report.actions)

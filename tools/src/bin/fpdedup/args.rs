@@ -88,7 +88,7 @@ Examples:
   fpdedup join store crawl.parquet --id-column url
   fpdedup join --distinct store new.txt";
 
-/// All against all: near-duplicate pairs, clusters, what to keep, new against old.
+/// All against all: near-duplicate pairs, clusters, records to keep, new against old.
 #[derive(Clone, Debug, Parser)]
 #[command(name = "fpdedup", version, after_help = EXAMPLES)]
 pub(crate) struct Args {

@@ -45,7 +45,7 @@ impl<F: Fingerprint> Other<F> {
                 );
             }
             let store = open::<F>(other)?;
-            Parameters::check_hashers("fingerprints", store.parameters().hasher(), hasher)
+            fpstore::check_hashers("fingerprints", store.parameters().hasher(), hasher)
                 .with_context(|| other.display().to_string())?;
             warn_if_empty(&store, &other.display().to_string());
             return Ok(Self { store, _directory: None });
@@ -68,7 +68,7 @@ impl<F: Fingerprint> Other<F> {
                 bail!("{}: its fingerprints have {found} bits, those of the store {}", source.name(), F::WIDTH);
             }
             let of_input = input.header().and_then(|header| header.hasher.as_deref());
-            Parameters::check_hashers("fingerprints", of_input, hasher).with_context(|| source.name())?;
+            fpstore::check_hashers("fingerprints", of_input, hasher).with_context(|| source.name())?;
             input.tell_ids(&mut rule)?;
             let fed = feed(&mut input.reader::<F>()?, &mut rule, &mut |fingerprint, id| {
                 interrupt::check()?;

@@ -99,7 +99,7 @@ fn describe(store: &Path, view: &ManifestView) -> Report {
         written: Written {
             logs: view.written.log,
             new_segments: view.written.new,
-            merged_segments: view.written.merged,
+            merged_segments: view.written.compacted,
         },
         runs: runs.collect(),
     }

@@ -115,7 +115,7 @@ fn predicted(segments: &[SegmentView]) -> fpstore::Result<Option<Predicted>> {
     Ok(Some(sum))
 }
 
-/// Returns the keys of the first table, which are the fingerprints.
+/// Returns the keys of the primary table, which are the fingerprints.
 fn fingerprints(segment: &SegmentView) -> fpstore::Result<Vec<u64>> {
     let mut all = Vec::with_capacity(usize::try_from(segment.statistics().fingerprints).unwrap_or(0));
     for block in segment.blocks(0)? {

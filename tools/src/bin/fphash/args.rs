@@ -137,8 +137,8 @@ is a place.
 
 Examples:
   fphash bands --threshold 0.8 docs.ndjson | sort -k 1,2 > keys.tsv      candidates become neighbours
-  fphash bands --threshold 0.8 --curve                                   bands and rows for a threshold, and what they \
-  find
+  fphash bands --threshold 0.8 --curve                                   bands and rows for a threshold, and their \
+  curve
   fphash bands --sentences=3 docs.ndjson                                 keys of the three longest sentences";
 
 /// Makes fingerprints of documents
@@ -206,8 +206,8 @@ pub(crate) struct Reading {
     #[command(flatten)]
     pub(crate) options: DocumentOptions,
 
-    /// Memory of the program, at least 64MiB: it limits how far documents are read ahead. A larger document is
-    /// processed all the same, and so is a larger page of Parquet (with a warning) [default: 512MiB]
+    /// Memory of the program, at least 64MiB: it limits how far documents are read ahead. A larger document or page of
+    /// Parquet is processed all the same, the page with a warning [default: 512MiB]
     #[arg(long, value_name = "SIZE", value_parser = size::parse_memory)]
     pub(crate) memory: Option<u64>,
 }

@@ -2,7 +2,7 @@
 
 use std::io::{self, Write};
 
-use anyhow::bail;
+use anyhow::{Context, bail};
 use fpsketch::bands::Bands;
 use fpsketch::{EMPTY, MOST_SENTENCES, TooFew, sentences};
 use fpstore_tools::common::{Common, SCHEMA_VERSION};
@@ -43,7 +43,8 @@ pub(crate) fn run(args: &BandsArgs, common: Common) -> anyhow::Result<Outcome> {
     let signer = args.options.signer(args.reading.options.tokens_column.is_some())?;
     let places = signer.places();
     let bands = match (args.bands, args.rows) {
-        (Some(bands), Some(rows)) => Bands::new(bands, rows, places)?,
+        (Some(bands), Some(rows)) => Bands::new(bands, rows, places)
+            .with_context(|| format!("--bands {bands}, --rows {rows}, {}", args.options.option_of_places()))?,
         _ => {
             let weight = args.false_positive_weight;
             Bands::optimal(args.threshold.unwrap_or(THRESHOLD), places, weight, 1.0 - weight)?

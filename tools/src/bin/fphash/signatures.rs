@@ -61,7 +61,8 @@ impl SignatureOptions {
         if lucene || self.with_rotation.is_some() {
             bail!("--hash-count, --bucket-count, --hash-set-size and --with-rotation go with --preset lucene");
         }
-        let minhash = MinHash::new(preset, self.num_perm.unwrap_or(PLACES), self.seed.unwrap_or(SEED))?;
+        let minhash = MinHash::new(preset, self.num_perm.unwrap_or(PLACES), self.seed.unwrap_or(SEED));
+        let minhash = minhash.context("--num-perm")?;
         Ok(minhash.prepared(|now| self.features.change(now, given)))
     }
 
@@ -75,6 +76,11 @@ impl SignatureOptions {
         let rotation = self.with_rotation.unwrap_or(buckets > 1);
         let lucene = Lucene::new(self.hash_count.unwrap_or(1), buckets, self.hash_set_size.unwrap_or(1), rotation)?;
         Ok(lucene.prepared(|now| self.features.change(now, given)))
+    }
+
+    /// The option that sets the number of places.
+    pub(crate) fn option_of_places(&self) -> &'static str {
+        if self.preset == LUCENE { "--bucket-count" } else { "--num-perm" }
     }
 
     fn bucket_count(&self) -> u32 {

@@ -110,7 +110,7 @@ pub(crate) struct Args {
     #[arg(long)]
     pub(crate) compact: bool,
 
-    /// Memory of the load, at least 64MiB; what does not fit is sorted in temporary files [default: half of the
+    /// Memory of the load, at least 64MiB; the rest is sorted in temporary files [default: half of the
     /// machine's]
     #[arg(long, value_name = "SIZE", value_parser = size::parse_memory)]
     pub(crate) memory: Option<u64>,

@@ -15,7 +15,7 @@ use fpstore_tools::progress::Progress;
 use crate::args::Args;
 use crate::gather::PassedOver;
 use crate::summary::{self, Deed, Done};
-use crate::writing::{self, DONE, compact_behind_removal, options, warn_of_torn_logs};
+use crate::writing::{self, DONE, compact_after_removal, options, warn_of_torn_logs};
 
 /// Rejects options that do not fit the store's ids, before any input is read.
 pub(crate) fn check(args: &Args, parameters: &Parameters) -> anyhow::Result<()> {
@@ -73,7 +73,7 @@ pub(crate) fn remove<F: Fingerprint>(args: &Args, path: &Path, parameters: &Para
     let store = Store::<F>::open(path, &options(args))?;
     warn_of_torn_logs(&store);
     let report = store.bulk_remove_ids(&ids)?;
-    let compacted = compact_behind_removal(args, &store)?;
+    let compacted = compact_after_removal(args, &store)?;
     progress.finish();
     interrupt::leaves(DONE);
     warn_of_unknown(&report);

@@ -10,9 +10,9 @@ use fpstore_tools::width::by_width;
 use fpstore_tools::{interrupt, memory};
 
 use crate::args::Args;
-use crate::gather::{Gathered, Inputs};
+use crate::gather::{Gathered, Inputs, Load};
 use crate::summary::{self, Deed, Done};
-use crate::writing::{DONE, compact_behind_removal, options, warn_of_torn_logs};
+use crate::writing::{DONE, compact_after_removal, options, warn_of_torn_logs};
 use crate::{by_id, creation, writing};
 
 /// Default width of a new store's fingerprints.
@@ -56,7 +56,8 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
 
 fn create<F: Fingerprint>(args: &Args, path: &Path, inputs: Inputs) -> anyhow::Result<()> {
     let started = Instant::now();
-    let Gathered { records, rule, hasher, passed_over } = inputs.gather::<F>(args, path, None, &options(args))?;
+    let load = Load { args, path, store: None, options: &options(args) };
+    let Gathered { records, rule, hasher, passed_over } = inputs.gather::<F>(load)?;
     let kind = rule.kind().unwrap_or_default();
     let parameters = creation::parameters(args, &records, kind, hasher.name())?;
     if args.dry_run {
@@ -92,7 +93,8 @@ fn change<F: Fingerprint>(args: &Args, path: &Path, inputs: Inputs) -> anyhow::R
         by_id::check_replace(numbering)?;
         loading = by_id::half(&loading, memory::of_load(args.memory));
     }
-    let Gathered { records, rule, passed_over, .. } = inputs.gather::<F>(args, path, Some(&parameters), &loading)?;
+    let load = Load { args, path, store: Some(&parameters), options: &loading };
+    let Gathered { records, rule, passed_over, .. } = inputs.gather::<F>(load)?;
     check(args, numbering, rule.found())?;
     if args.dry_run {
         return summary::dry_run(args, path, records.given(), rule.found(), &parameters, &passed_over);
@@ -106,7 +108,7 @@ fn change<F: Fingerprint>(args: &Args, path: &Path, inputs: Inputs) -> anyhow::R
         // Compaction leaves one segment, even if nothing was removed.
         (false, true) => {
             let report = store.bulk_remove(records)?;
-            (Deed::Removed(report), compact_behind_removal(args, &store)?)
+            (Deed::Removed(report), compact_after_removal(args, &store)?)
         }
         (false, false) if args.replace => {
             let (report, compacted) = if args.compact {

@@ -16,7 +16,7 @@ use serde::Serialize;
 use crate::args::Args;
 use crate::choice::costs;
 use crate::creation;
-use crate::gather::Inputs;
+use crate::gather::{Inputs, Load};
 use crate::writing;
 
 #[derive(Serialize)]
@@ -112,7 +112,9 @@ fn measure(args: &Args) -> anyhow::Result<Measured> {
     let inputs = Inputs::open(&args, None)?;
     let width = args.width.or(inputs.width()).unwrap_or(64);
     by_width!(width, F => {
-        let records = inputs.gather::<F>(&args, Path::new("store"), None, &writing::options(&args))?.records;
+        let options = &writing::options(&args);
+        let load = Load { args: &args, path: Path::new("store"), store: None, options };
+        let records = inputs.gather::<F>(load)?.records;
         if records.is_empty() {
             bail!("the input has no records; leave it out to see the designs for uniformly distributed fingerprints");
         }

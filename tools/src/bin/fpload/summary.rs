@@ -16,7 +16,7 @@ use serde::Serialize;
 use crate::args::Args;
 use crate::gather::PassedOver;
 
-/// What was done with the inputs.
+/// The result of a run.
 pub(crate) enum Deed {
     /// A store was created, with or without inputs.
     Created(Option<LoadReport>),
@@ -104,7 +104,7 @@ struct Outcome<'a> {
     /// Records that share their id with another record of the input, if they replaced others.
     #[serde(skip_serializing_if = "Option::is_none")]
     several: Option<u64>,
-    /// Whether an index of ids was added, if nothing else was done.
+    /// Whether an index of ids was added, if that was all.
     #[serde(skip_serializing_if = "Option::is_none")]
     id_index_made: Option<bool>,
     compacted: bool,

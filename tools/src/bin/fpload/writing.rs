@@ -14,7 +14,7 @@ use crate::args::Args;
 pub(crate) const DONE: &str = "all was done already";
 
 /// Compacts a store from which records were removed, if that was requested.
-pub(crate) fn compact_behind_removal<F: Fingerprint>(args: &Args, store: &Store<F>) -> anyhow::Result<Option<bool>> {
+pub(crate) fn compact_after_removal<F: Fingerprint>(args: &Args, store: &Store<F>) -> anyhow::Result<Option<bool>> {
     const REMOVED: &str = "the records are removed, and the store is not compacted; `fpload --compact` does that";
     if !args.compact {
         return Ok(None);

@@ -54,7 +54,7 @@ enum From<F: Fingerprint> {
     Texts(Texts),
 }
 
-/// What follows a batch: `None` for more queries, the end, or an error.
+/// The end or an error after a batch; `None` if more queries follow.
 pub(crate) type End = Option<anyhow::Result<()>>;
 
 impl<F: Fingerprint> Queries<F> {
@@ -127,7 +127,7 @@ impl<F: Fingerprint> Queries<F> {
 
     /// Rejects queries of another hasher than the fingerprints', if both are known.
     pub(crate) fn check_hasher(&self, of_fingerprints: Option<&str>) -> anyhow::Result<()> {
-        Ok(Parameters::check_hashers(
+        Ok(fpstore::check_hashers(
             "queries",
             self.header().and_then(|header| header.hasher.as_deref()),
             of_fingerprints,

@@ -85,7 +85,7 @@ impl Totals {
                 blocks_read: self.work.blocks,
                 candidates: self.work.candidates,
                 segments_scanned: self.work.scans,
-                segments_merged: self.work.merges,
+                segments_merged: self.work.merge_joins,
                 latency_us,
             };
             return report::json(out, &report);
@@ -112,7 +112,7 @@ impl Totals {
                 ("blocks read", per_query(self.work.blocks)),
                 ("candidates", per_query(self.work.candidates)),
                 ("segments scanned", per_query(self.work.scans)),
-                ("segments merged", count(self.work.merges)),
+                ("segments merged", count(self.work.merge_joins)),
                 ("latency", latency),
             ],
         )

@@ -7,30 +7,30 @@ use fpstore_tools::common::Common;
 use fpstore_tools::size;
 
 const DETAILS: &str = "\
-What can be saved:
-  Every full table holds all fingerprints: a table of 64-bit fingerprints that is damaged is made anew from the others, \
-and so are indexes of ids from the records. Wider fingerprints stand whole in their rows alone, and ids once. What \
-stands once and is damaged is lost, and is listed: ids whose fingerprints are lost, fingerprints whose ids are lost \
-(with the one in front of a damaged page, which may have lost none), and how many records are lost. Lost removals let \
-the removed records come back.
-  If a log ends with writes that a crash has cut short, or is damaged, every batch of writes in the logs that holds goes \
-to a segment, later ones too, and the numbers of lost batches are listed.
-  Nothing is guessed. A damaged manifest, and parts of a segment that hold but contradict each other, stay as they are: \
-no other file says which segments belong to the store. Restore the manifest from a copy.
+Records that can be saved:
+  Every full table holds all fingerprints: a repair makes a damaged table of 64-bit fingerprints anew from the \
+others, and an id index from the records. Wider fingerprints are stored whole only in their rows, and ids only once. \
+If the only copy is damaged, it is lost, and the report lists the loss: ids whose fingerprints are lost, \
+fingerprints whose ids are lost (with the one in front of a damaged page, which may have lost none), and how many \
+records are lost. Lost removals let the removed records come back.
+  If a log is damaged or ends with writes that a crash has cut short, the repair copies every sound batch of writes \
+in the logs to a segment, later ones too, and lists the numbers of lost batches.
+  The repair never guesses. A damaged manifest, and sound parts of a segment that contradict each other, stay as \
+they are: no other file says which segments belong to the store. Restore the manifest from a copy.
 
-What becomes of the files:
-  Segments are written anew under new numbers before one new manifest takes the place of the old one: killed at any \
-moment, the store is as before or repaired. A damaged file of which something is lost stays in the directory as \
-NAME.damaged, and so do all logs if one of them has lost something; the store never removes them.
+Files:
+  The repair writes new segments under new numbers, then replaces the manifest: killed at any moment, it leaves the \
+store as before or repaired. A damaged file whose content is partly lost stays in the directory as NAME.damaged; if \
+one log has lost something, all logs stay under such names. The store never removes these files.
 
 Exit code: 0 = nothing to do, or everything was saved; 1 = repair is needed (without --yes), or something could not be \
 saved; 2 = an error; 130, 143 = stopped by a signal.
 
 Examples:
-  fprepair store                        what is damaged, what would be done, what would be lost?
+  fprepair store                        lists the damage, the repair and the losses
   fprepair --yes store                  repairs the store
-  fprepair --json store | jq .losses    what would be lost, for a program
-  fprepair --yes store > report.txt     repairs the store, and keeps the list of what is lost";
+  fprepair --json store | jq .losses    lists the losses for a program
+  fprepair --yes store > report.txt     repairs the store, and keeps the list of losses";
 
 /// Repairs a damaged store: reports what it would do, and does it with --yes. Everything that cannot be saved is listed
 #[derive(Clone, Debug, Parser)]
@@ -44,7 +44,7 @@ pub(crate) struct Args {
     #[arg(long)]
     pub(crate) yes: bool,
 
-    /// Memory for sorting, at least 64MiB; what does not fit goes to temporary files [default: half of the machine's]
+    /// Memory for sorting, at least 64MiB; the rest goes to temporary files [default: half of the machine's]
     #[arg(long, value_name = "SIZE", value_parser = size::parse_memory)]
     pub(crate) memory: Option<u64>,
 

@@ -1,4 +1,4 @@
-//! `fprepair`: saves what can be saved of a damaged store, and lists what cannot.
+//! `fprepair`: saves the sound records of a damaged store, and lists the lost ones.
 //!
 //! Without `--yes` it only reports what it would do. Reports go to standard output, for people or, with `--json`, for
 //! programs.

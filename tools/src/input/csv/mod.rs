@@ -1,9 +1,9 @@
-//! Rows of named columns, of which two matter: the value that the record is about, and its id.
+//! Rows of named columns. The reader uses two of them: a record's value and its id.
 //!
 //! A `#fpstore` line may precede the row of names; no other row is a comment, because a cell may begin with `#`. A
 //! fingerprint is a cell of hexadecimal digits. The id is a cell of text; an empty cell counts as no id. Rows with more
-//! or fewer cells than names are rejected: they were cut, or a comma was not quoted. So are quotes that are not closed
-//! (`quotes`).
+//! or fewer cells than names are rejected: they were cut, or a comma was not quoted. Quotes that are not closed are
+//! rejected too (`quotes`).
 
 mod quotes;
 mod rows;

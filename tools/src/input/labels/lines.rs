@@ -71,7 +71,7 @@ impl LabelLines {
             file.seek(SeekFrom::Start(from))?;
             file.read_exact(out.get_mut(begin..).unwrap_or_default())?;
         }
-        let behind = |bytes: &[u8], lines: u64| match lines.checked_sub(1) {
+        let after = |bytes: &[u8], lines: u64| match lines.checked_sub(1) {
             None => 0,
             Some(last) => {
                 let last = usize::try_from(last).unwrap_or(usize::MAX);
@@ -79,17 +79,17 @@ impl LabelLines {
             }
         };
         let read = out.get(begin..).unwrap_or_default();
-        let start = behind(read, lines.start % STEP);
+        let start = after(read, lines.start % STEP);
         let rest = read.get(start..).unwrap_or_default();
         let last_mark = lines.end - lines.end % STEP;
         let end = match mark(last_mark).filter(|_| last_mark > lines.start) {
             // All lines up to the last mark are wanted.
             Some(at) => {
                 let at = usize::try_from(at - from).unwrap_or(usize::MAX);
-                at + behind(read.get(at..).unwrap_or_default(), lines.end - last_mark)
+                at + after(read.get(at..).unwrap_or_default(), lines.end - last_mark)
             }
             None if last_mark > lines.start => read.len(),
-            None => start + behind(rest, lines.end - lines.start),
+            None => start + after(rest, lines.end - lines.start),
         };
         out.truncate(begin + end);
         out.drain(begin..begin + start);

@@ -1,16 +1,17 @@
-//! Reads Parquet files, decoding only the columns that matter.
+//! Reads Parquet files, decoding only the columns in use.
 //!
 //! The stored type of a column counts, not the annotations of the program that wrote it:
 //!
 //! | column | types |
 //! |---|---|
-//! | fingerprint | UINT64 or INT64 (the 64 bits as they are, unless `--fingerprint-format dec` says that no number is negative), for 64-bit fingerprints |
+//! | fingerprint | UINT64 or INT64 for 64-bit fingerprints: the 64 bits as they are |
 //! | | FIXED_LEN_BYTE_ARRAY or BYTE_ARRAY of exactly as many bytes: **big-endian**, the order of the hex digits |
 //! | | STRING: hexadecimal digits, or the notation of `--fingerprint-format` |
 //! | id | any integer (negative ones are rejected), STRING, BYTE_ARRAY (read as UTF-8); null counts as no id |
 //! | quality | any integer, FLOAT, DOUBLE |
 //!
-//! All encodings (including dictionaries) and compressions are supported except Brotli and LZO.
+//! `--fingerprint-format dec` rejects negative numbers. All encodings (including dictionaries) and
+//! compressions are supported except Brotli and LZO.
 //!
 //! Memory is bounded by the pages of the file, not by its row groups: pages are read one after another, [`BATCH`] rows
 //! of two columns are decoded at a time, and texts stay in the pages that hold them.

@@ -15,7 +15,7 @@ pub(super) struct Job {
     pub(super) command: Command,
 }
 
-/// What has come of a job.
+/// The outcome of a job.
 pub(super) struct Ended {
     pub(super) name: String,
     pub(super) succeeded: bool,

@@ -1,7 +1,7 @@
 //! The steps that passed in an earlier run with the same files, program, arguments and environment.
 //!
-//! Tests read files of the work tree and run its programs, so a change of any file makes every step run again. So do
-//! another compiler, another day (short runs take other points then) and a build server (`CI`).
+//! Tests read files of the work tree and run its programs, so a change of any file makes every step run again.
+//! Another compiler, another day (short runs take other points then) and a build server (`CI`) have the same effect.
 
 use std::collections::BTreeMap;
 use std::env;
@@ -16,10 +16,10 @@ use serde_json::{Value, json};
 
 use super::jobs::Job;
 
-/// Variables that change what a test does.
+/// Prefixes of variables that change the behaviour of tests.
 const VARIABLES: [&str; 4] = ["FPSTORE_", "PROPTEST_", "RUST", "CARGO_ENCODED_RUSTFLAGS"];
 
-/// What is kept of a step that passed.
+/// The record of a step that passed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Step {
     key: u64,
@@ -29,13 +29,14 @@ struct Step {
 
 pub(super) struct Passed {
     path: PathBuf,
-    /// The hash of all that the steps have in common.
+    /// The hash of everything that the steps have in common.
     common: u64,
     steps: BTreeMap<String, Step>,
 }
 
 impl Passed {
-    /// Reads what passed before, from a file below `target`. Knows of nothing if `again` is set or on a build server.
+    /// Reads the steps that passed before, from a file below `target`. There are none if `again` is set or on a build
+    /// server.
     pub(super) fn read(root: &Path, target: &Path, again: bool) -> Result<Self> {
         let path = target.join("passed.json");
         let steps = if again || env::var_os("CI").is_some() { BTreeMap::new() } else { steps(&path) };

@@ -1,6 +1,6 @@
 //! The sums of libtest's result lines, and the tests that failed.
 
-/// What a run has come to so far.
+/// The results of a run so far.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct Tally {
     passed: u64,

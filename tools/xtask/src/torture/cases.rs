@@ -123,7 +123,7 @@ fn peaceful(
         before,
         duration: Duration::ZERO,
     };
-    let store = stage.path("peaceful");
+    let store = stage.path("undisturbed");
     case.set_up(&store)?;
     let begun = Instant::now();
     succeeds(&mut case.load(stage, &store, Some(&stage.root)))?;

@@ -6,7 +6,7 @@ use std::process::Command;
 use anyhow::{Context, Result, bail};
 
 use super::cases::Case;
-use super::judge;
+use super::check;
 use super::stage::{Stage, bytes, fresh, names, succeeds};
 use super::tally::Tally;
 
@@ -63,14 +63,14 @@ pub(super) fn run(stage: &Stage, cases: &[Case], number: u64) -> Result<Tally> {
 fn one(stage: &Stage, case: &Case, size: u64, only_temporary: bool, tally: &mut Tally) -> Result<String> {
     let disk = Disk::mount(stage.path("disk"), size)?;
     let (store, temporary) = match only_temporary {
-        true => (stage.path("struck"), Some(disk.0.as_path())),
+        true => (stage.path("store"), Some(disk.0.as_path())),
         false => (disk.0.join("store"), None),
     };
     let temporary: Option<&Path> = temporary;
     case.set_up(&store)?;
     let output = case.load(stage, &store, temporary).output().context("cannot run fpload")?;
     let message = String::from_utf8_lossy(&output.stderr).trim().to_owned();
-    let found = judge::after_blow(stage, case, &store, temporary)?;
+    let found = check::after_end(stage, case, &store, temporary)?;
     let beside = names(&disk.0)?.into_iter().filter(|name| name != "store").count();
     if beside > 0 {
         bail!("files remain beside the store");
@@ -90,7 +90,7 @@ fn one(stage: &Stage, case: &Case, size: u64, only_temporary: bool, tally: &mut 
         (_, committed) => bail!("{}, committed: {committed}: {message}", output.status),
     };
     disk.resize(LARGE)?;
-    judge::again(stage, case, &store, temporary, &found)?;
+    check::again(stage, case, &store, temporary, &found)?;
     tally.leftovers += found.leftovers;
     match output.status.success() {
         true => tally.finished += 1,

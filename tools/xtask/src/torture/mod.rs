@@ -5,12 +5,12 @@
 //! succeed when it is repeated, and leave no temporary files. A violation ends the run with an error that names the
 //! case, the moment and the store, and the directory is kept.
 
-mod blows;
 mod cases;
+mod check;
 mod disk;
 mod inputs;
-mod judge;
 mod options;
+mod signals;
 mod stage;
 mod state;
 mod tally;
@@ -36,8 +36,8 @@ pub(crate) fn run(arguments: &[&str]) -> Result<()> {
         say(&format!("  {name}: {seconds:.1} s undisturbed, {}", case.about))?;
     }
     let tallies = [
-        blows::run(&stage, &mut cases, blows::Blow::Kill, options.kills)?,
-        blows::run(&stage, &mut cases, blows::Blow::Interrupt, options.interrupts)?,
+        signals::run(&stage, &mut cases, signals::Signal::Kill, options.kills)?,
+        signals::run(&stage, &mut cases, signals::Signal::Interrupt, options.interrupts)?,
         disk::run(&stage, &cases, options.disks)?,
     ];
     let (prepared, seconds) = (options.records, begun.elapsed().as_secs_f64());
@@ -53,5 +53,5 @@ pub(crate) fn run(arguments: &[&str]) -> Result<()> {
     for violation in &violations {
         say(&format!("VIOLATION: {violation}"))?;
     }
-    bail!("{} violations; what is left of them is in {}", violations.len(), stage.root.display())
+    bail!("{} violations; their files are in {}", violations.len(), stage.root.display())
 }

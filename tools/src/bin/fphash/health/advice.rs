@@ -9,7 +9,7 @@ use super::bits::{Bits, Correlated, Mirrored};
 
 /// From this number on, dead bits at the start mean that the fingerprints are shorter.
 const SHORTER: usize = 8;
-/// From this number on, dead bits at the end are no accident.
+/// From this number on, dead bits at the end mean that values were rounded.
 const ROUNDED: usize = 4;
 
 /// One defect.
@@ -140,11 +140,9 @@ fn of_dead(dead: &[usize], width: usize) -> String {
             _ => "Use a hasher that makes all bits, or a store of a smaller --width",
         };
         return format!(
-            "The first {first} bits are never 1: the hasher makes {} bits. A hash of 32 bits in a column of 64 looks \
-             like \
-             this, and so does bkdr, which never has more than 32. {remedy}; tables of a store that are sorted by \
-             these bits are of \
-             no use.",
+            "The first {first} bits are never 1: the hasher makes {} bits. The cause may be a hash of 32 bits in a \
+             column of 64, or the preset bkdr, which never has more than 32. {remedy}; tables of a store that are \
+             sorted by these bits do not narrow a search.",
             width - first
         );
     }

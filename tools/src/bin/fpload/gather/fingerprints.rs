@@ -1,17 +1,15 @@
 //! Inputs that hold fingerprints.
 
-use std::path::Path;
-
 use anyhow::Context;
 use fpstore::bulk::RecordSorter;
-use fpstore::{Fingerprint, IdRef, Options, Parameters};
+use fpstore::{Fingerprint, IdRef};
 use fpstore_tools::input::{Format, IdRule, Ids, Input, InputOptions, Source, ToldBy, feed, sources};
 use fpstore_tools::notice;
 use fpstore_tools::progress::Progress;
 
 use crate::args::Args;
 use crate::creation;
-use crate::gather::{Gathered, PassedOver};
+use crate::gather::{Gathered, Load, PassedOver};
 use crate::hasher::Hasher;
 
 /// Files of fingerprints, none of which has been read; the first one is open, so that its width is known.
@@ -61,16 +59,11 @@ impl Fingerprints {
         Ok(least)
     }
 
-    /// Reads the records of all inputs, for the store at `path`; `store` has the parameters of an existing store.
-    pub(super) fn gather<F: Fingerprint>(
-        self,
-        args: &Args,
-        path: &Path,
-        store: Option<&Parameters>,
-        loading: &Options,
-    ) -> anyhow::Result<Gathered<F>> {
-        let mut sorter = RecordSorter::<F>::new(path, loading);
-        sorter.check_room(self.least_records::<F>()?)?;
+    /// Reads the records of all inputs.
+    pub(super) fn gather<F: Fingerprint>(self, load: Load<'_>) -> anyhow::Result<Gathered<F>> {
+        let Load { args, store, .. } = load;
+        let mut sorter = RecordSorter::<F>::new(load.path, load.options);
+        sorter.check_space(self.least_records::<F>()?)?;
         let Self { sources, options, mut first, progress } = self;
         let ids = store.map_or_else(|| creation::wanted_ids(args), |store| Ids::Is(store.ids()));
         let mut below_quality = 0;

@@ -16,7 +16,7 @@ pub(crate) struct PassedOver {
     pub(crate) below_quality: u64,
 }
 
-/// The sorted records, and what was found in the inputs.
+/// The sorted records, and the properties of the inputs.
 pub(crate) struct Gathered<F: Fingerprint> {
     pub(crate) records: SortedRecords<F>,
     pub(crate) rule: IdRule,

@@ -13,6 +13,17 @@ use fingerprints::Fingerprints;
 pub(crate) use gathered::{Gathered, PassedOver};
 use texts::Texts;
 
+/// The load that inputs are read for.
+#[derive(Clone, Copy)]
+pub(crate) struct Load<'a> {
+    pub(crate) args: &'a Args,
+    /// The store's directory.
+    pub(crate) path: &'a Path,
+    /// The parameters of an existing store.
+    pub(crate) store: Option<&'a Parameters>,
+    pub(crate) options: &'a Options,
+}
+
 /// The inputs of a load, none of which has been read.
 pub(crate) enum Inputs {
     /// Inputs of fingerprints.
@@ -41,17 +52,11 @@ impl Inputs {
         }
     }
 
-    /// Reads the records of all inputs, for the store at `path`; `store` has the parameters of an existing store.
-    pub(crate) fn gather<F: Fingerprint>(
-        self,
-        args: &Args,
-        path: &Path,
-        store: Option<&Parameters>,
-        loading: &Options,
-    ) -> anyhow::Result<Gathered<F>> {
+    /// Reads the records of all inputs.
+    pub(crate) fn gather<F: Fingerprint>(self, load: Load<'_>) -> anyhow::Result<Gathered<F>> {
         match self {
-            Self::Fingerprints(fingerprints) => fingerprints.gather(args, path, store, loading),
-            Self::Texts(texts) => texts.gather(args, path, store, loading),
+            Self::Fingerprints(fingerprints) => fingerprints.gather(load),
+            Self::Texts(texts) => texts.gather(load),
         }
     }
 }

@@ -1,12 +1,11 @@
 //! Inputs that hold documents, whose fingerprints are made while they are read.
 
 use std::ffi::OsStr;
-use std::path::Path;
 
 use anyhow::bail;
 use fpsketch::Simhash;
 use fpstore::bulk::RecordSorter;
-use fpstore::{Fingerprint, Options, Parameters};
+use fpstore::{Fingerprint, Parameters};
 use fpstore_tools::documents::{
     self, Document, DocumentId, DocumentOptions, Fault, FaultKind, Location, Made, Rejects,
 };
@@ -17,7 +16,7 @@ use fpstore_tools::sketching;
 
 use crate::args::Args;
 use crate::creation;
-use crate::gather::{Gathered, PassedOver};
+use crate::gather::{Gathered, Load, PassedOver};
 use crate::hasher::Hasher;
 
 /// Approximate bytes of the result for a document.
@@ -55,13 +54,8 @@ impl Texts {
     }
 
     /// Reads all documents and makes their records.
-    pub(super) fn gather<F: Fingerprint>(
-        self,
-        args: &Args,
-        path: &Path,
-        store: Option<&Parameters>,
-        loading: &Options,
-    ) -> anyhow::Result<Gathered<F>> {
+    pub(super) fn gather<F: Fingerprint>(self, load: Load<'_>) -> anyhow::Result<Gathered<F>> {
+        let Load { args, path, store, options } = load;
         let Self { inputs, simhash, progress } = self;
         if simhash.width() != F::WIDTH {
             bail!(
@@ -77,7 +71,7 @@ impl Texts {
         }
         let ids = store.map_or_else(|| creation::wanted_ids(args), |store| Ids::Is(store.ids()));
         let mut rule = IdRule::new(ids);
-        let mut sorter = RecordSorter::<F>::new(path, loading);
+        let mut sorter = RecordSorter::<F>::new(path, options);
         let leave = &args.texts.leave;
         let read: Vec<&OsStr> = args.inputs.iter().map(AsRef::as_ref).chain([path.as_os_str()]).collect();
         check_apart(&[("--rejects", leave.rejects.rejects.as_deref())], &read)?;

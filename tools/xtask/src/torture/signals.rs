@@ -8,22 +8,22 @@ use std::time::Duration;
 use anyhow::{Context, Result, anyhow, bail};
 
 use super::cases::Case;
+use super::check::{self, Found};
 use super::inputs::Random;
-use super::judge::{self, Found};
 use super::stage::{Stage, fresh};
 use super::tally::Tally;
 
 /// Signal that ends a load.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Blow {
+pub(super) enum Signal {
     Kill,
     Interrupt,
 }
 
 /// Ends `number` loads. The cases take turns; the moments of each case cover its duration evenly.
-pub(super) fn run(stage: &Stage, cases: &mut [Case], blow: Blow, number: u64) -> Result<Tally> {
-    let mut tally = Tally::new(if blow == Blow::Kill { "SIGKILL" } else { "SIGINT" });
-    let mut random = Random::new(stage.seed ^ blow as u64);
+pub(super) fn run(stage: &Stage, cases: &mut [Case], signal: Signal, number: u64) -> Result<Tally> {
+    let mut tally = Tally::new(if signal == Signal::Kill { "SIGKILL" } else { "SIGINT" });
+    let mut random = Random::new(stage.seed ^ signal as u64);
     let count = cases.len() as u64;
     for n in 0..number {
         let turn = usize::try_from(n % count).unwrap_or(0);
@@ -33,10 +33,10 @@ pub(super) fn run(stage: &Stage, cases: &mut [Case], blow: Blow, number: u64) ->
         let stride = [7, 5, 3].into_iter().find(|stride| !turns.is_multiple_of(*stride)).unwrap_or(1);
         let part = (fraction(n / count * stride % turns) + random.fraction()) / fraction(turns);
         let delay = case.duration.mul_f64(part * 1.02);
-        let moment = format!("{:?} {n} of '{}' after {:.2} s", blow, case.name, delay.as_secs_f64());
-        let mut outcome = one(stage, case, blow, delay, &mut tally);
+        let moment = format!("{:?} {n} of '{}' after {:.2} s", signal, case.name, delay.as_secs_f64());
+        let mut outcome = one(stage, case, signal, delay, &mut tally);
         if let Err(error) = outcome {
-            let aside = judge::keep(stage, &stage.path("struck"), n)?;
+            let aside = check::keep(stage, &stage.path("store"), n)?;
             outcome = Err(anyhow!("{error:#}; the store is in {aside}"));
         }
         tally.outcome(&moment, outcome)?;
@@ -44,21 +44,21 @@ pub(super) fn run(stage: &Stage, cases: &mut [Case], blow: Blow, number: u64) ->
     Ok(tally)
 }
 
-fn one(stage: &Stage, case: &mut Case, blow: Blow, delay: Duration, tally: &mut Tally) -> Result<&'static str> {
-    let (store, temporary) = (stage.path("struck"), stage.path("temporary"));
+fn one(stage: &Stage, case: &mut Case, signal: Signal, delay: Duration, tally: &mut Tally) -> Result<&'static str> {
+    let (store, temporary) = (stage.path("store"), stage.path("temporary"));
     case.set_up(&store)?;
     fresh(&temporary)?;
     let mut child = case.load(stage, &store, Some(&temporary)).stderr(Stdio::null()).spawn()?;
     thread::sleep(delay);
-    let status = strike(&mut child, blow)?;
-    let found = judge::after_blow(stage, case, &store, Some(&temporary))?;
+    let status = send(&mut child, signal)?;
+    let found = check::after_end(stage, case, &store, Some(&temporary))?;
     if status.success() && !found.committed {
         bail!("the load had ended well, and the store is as before");
     }
     if !status.success() && status.signal().is_none() && found.committed {
         bail!("the program said that it failed ({status}), and the load is in the store");
     }
-    let undisturbed = judge::again(stage, case, &store, Some(&temporary), &found)?;
+    let undisturbed = check::again(stage, case, &store, Some(&temporary), &found)?;
     if let Some(duration) = undisturbed {
         // The machine may have become faster or slower.
         case.duration = (case.duration * 2 + duration) / 3;
@@ -74,11 +74,11 @@ fn one(stage: &Stage, case: &mut Case, blow: Blow, delay: Duration, tally: &mut 
     Ok(outcome)
 }
 
-fn strike(child: &mut Child, blow: Blow) -> Result<ExitStatus> {
-    match blow {
+fn send(child: &mut Child, signal: Signal) -> Result<ExitStatus> {
+    match signal {
         // Killing a process that has ended is no error.
-        Blow::Kill => child.kill()?,
-        Blow::Interrupt => {
+        Signal::Kill => child.kill()?,
+        Signal::Interrupt => {
             if child.try_wait()?.is_none() {
                 let mut kill = Command::new("kill");
                 // The process may have ended meanwhile, but its id stays reserved until it is waited for.

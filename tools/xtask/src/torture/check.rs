@@ -18,7 +18,7 @@ pub(super) struct Found {
 }
 
 /// Returns the files in the store's directory that are not part of the store.
-fn strangers(stage: &Stage, store: &Path) -> Result<Vec<String>> {
+fn foreign_files(stage: &Stage, store: &Path) -> Result<Vec<String>> {
     let mut all = names(store)?;
     let mut own = vec!["MANIFEST".to_owned(), "LOCK".to_owned()];
     if all.iter().any(|name| name == "MANIFEST") {
@@ -32,8 +32,8 @@ fn strangers(stage: &Stage, store: &Path) -> Result<Vec<String>> {
 }
 
 /// Checks a store after a disturbance.
-pub(super) fn after_blow(stage: &Stage, case: &Case, store: &Path, temporary: Option<&Path>) -> Result<Found> {
-    let mut leftovers = strangers(stage, store)?.len() as u64;
+pub(super) fn after_end(stage: &Stage, case: &Case, store: &Path, temporary: Option<&Path>) -> Result<Found> {
+    let mut leftovers = foreign_files(stage, store)?.len() as u64;
     if let Some(directory) = temporary {
         leftovers += names(directory)?.len() as u64;
     }
@@ -73,7 +73,7 @@ pub(super) fn again(
     if !state.same_records(&case.after) || (case.compacts() && state.segments != case.after.segments) {
         bail!("after the next run: {state:?}, expected {:?}", case.after);
     }
-    let mut left = strangers(stage, store)?;
+    let mut left = foreign_files(stage, store)?;
     if let Some(directory) = temporary {
         left.extend(names(directory)?);
     }

@@ -14,7 +14,7 @@ fn with_free_bytes(fixture: &Fixture, bytes: u64) -> Options {
     fixture.options.clone().with_env(Arc::new(env))
 }
 
-fn no_room(error: &Error, free: u64) {
+fn no_space(error: &Error, free: u64) {
     assert_eq!(error.kind(), ErrorKind::Io);
     assert!(error.path().is_some() && error.to_string().contains(&format!("{free} are free")), "{error}");
 }
@@ -29,7 +29,7 @@ fn a_load_needs_room_for_what_is_new() {
     // Of these, ten are new; of those, all.
     let other = numbered(&uniform(20_000, 6));
     let store = <Store>::open(&fixture.path, &tight).unwrap();
-    no_room(&store.bulk_load(Records::WithIds(other.clone())).unwrap_err(), 20_000);
+    no_space(&store.bulk_load(Records::WithIds(other.clone())).unwrap_err(), 20_000);
     assert_eq!(fixture.files(), before);
     assert_eq!(store.bulk_load(Records::WithIds(all)).unwrap().added(), 10);
     drop(store);
@@ -37,7 +37,7 @@ fn a_load_needs_room_for_what_is_new() {
     assert_eq!(store.bulk_load(Records::WithIds(other)).unwrap().added(), 20_000);
 }
 
-/// Also if they do not fit in memory, so that the fingerprints are not counted.
+/// Holds too for records beyond the memory, whose fingerprints are not counted.
 #[test]
 fn many_records_of_few_fingerprints_need_little_room() {
     let fixture = Fixture::new(ReadMode::Pread);
@@ -46,7 +46,7 @@ fn many_records_of_few_fingerprints_need_little_room() {
     let fingerprints = (0..100_000).map(|n: u64| (n % 500).wrapping_mul(0x9e37_79b9_7f4a_7c15)).collect();
     let store = <Store>::create(&fixture.path, &parameters, &options).unwrap();
     assert_eq!(store.bulk_load(Records::Numbered(fingerprints)).unwrap().fingerprints, 500);
-    no_room(&store.bulk_load(Records::Numbered(uniform(100_000, 8))).unwrap_err(), 50_000);
+    no_space(&store.bulk_load(Records::Numbered(uniform(100_000, 8))).unwrap_err(), 50_000);
 }
 
 #[test]
@@ -60,7 +60,7 @@ fn texts_need_room_too() {
             Ok(_) => assert!(fits, "{length}"),
             Err(error) => {
                 assert!(!fits, "{length}");
-                no_room(&error, 200_000);
+                no_space(&error, 200_000);
             }
         }
     }
@@ -73,8 +73,8 @@ fn merging_needs_room_and_removing_hardly_any() {
     drop(fixture.load(&Parameters::new(3), &records, 2));
     let (before, tight) = (fixture.files(), with_free_bytes(&fixture, 1000));
     let store = <Store>::open(&fixture.path, &tight).unwrap();
-    no_room(&store.compact().unwrap_err(), 1000);
-    no_room(&store.bulk_load_compact(Records::WithIds(numbered(&[1, 2]))).unwrap_err(), 1000);
+    no_space(&store.compact().unwrap_err(), 1000);
+    no_space(&store.bulk_load_compact(Records::WithIds(numbered(&[1, 2]))).unwrap_err(), 1000);
     assert_eq!(fixture.files(), before);
     // A caller may remove records to free space: the removal first takes some, then a merge frees it.
     assert_eq!(store.bulk_remove(Records::WithIds(records[5..].to_vec())).unwrap().left, 5);
@@ -87,8 +87,8 @@ fn temporary_files_need_room_where_they_are_needed() {
     let fixture = Fixture::new(ReadMode::Pread);
     let options = with_free_bytes(&fixture, 1 << 20).with_load_memory(1 << 20);
     let mut sorter = RecordSorter::<u64>::new(&fixture.path, &options);
-    sorter.check_room(1000).unwrap();
-    no_room(&sorter.check_room(1_000_000).unwrap_err(), 1 << 20);
+    sorter.check_space(1000).unwrap();
+    no_space(&sorter.check_space(1_000_000).unwrap_err(), 1 << 20);
     sorter.push(1, IdRef::Number(1)).unwrap();
 }
 

@@ -26,7 +26,7 @@ const MEET: f64 = 40.0;
 
 const LONGEST: u32 = 32;
 
-/// The longest prefix with at most [`MOST_FLIPS`] flips in a table with so many leading bits.
+/// The longest prefix with at most [`MOST_FLIPS`] flips in a table with this many leading bits.
 pub(crate) fn longest_prefix(leading: u32, radius: u32) -> u32 {
     (0..=leading.min(LONGEST)).rev().find(|&prefix| masks(prefix, radius) <= MOST_FLIPS).unwrap_or(0)
 }

@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 /// A sound store, and its content.
-pub(super) struct World<F: Fingerprint> {
+pub(super) struct SoundStore<F: Fingerprint> {
     pub(super) fixture: Fixture,
     pub(super) content: Content<F>,
     parameters: Parameters,
@@ -20,7 +20,7 @@ pub(super) struct World<F: Fingerprint> {
 
 /// A change of a file.
 #[derive(Clone, Debug)]
-pub(super) enum Blow {
+pub(super) enum Damage {
     /// A byte changes.
     Flip(u64),
     /// The rest of the file is lost.
@@ -34,14 +34,14 @@ pub(super) enum Blow {
 pub(super) struct Case {
     pub(super) path: PathBuf,
     pub(super) section: String,
-    pub(super) blow: Blow,
+    pub(super) damage: Damage,
 }
 
 /// The number of records that the runs of a store insert and remove: more than fit a page, or few.
 #[derive(Clone, Copy)]
 pub(super) struct Size(pub(super) usize);
 
-impl<F: Fingerprint> World<F> {
+impl<F: Fingerprint> SoundStore<F> {
     /// A store of three runs, with tombstones, and some logs.
     pub(super) fn new(parameters: &Parameters, size: Size) -> Self {
         Self::seeded(parameters, size, 7)
@@ -107,7 +107,7 @@ impl<F: Fingerprint> World<F> {
             let name = path.file_name().unwrap().to_str().unwrap();
             let length = bytes.len() as u64;
             let mut add =
-                |section: &str, blow| cases.push(Case { path: path.clone(), section: section.to_owned(), blow });
+                |section: &str, damage| cases.push(Case { path: path.clone(), section: section.to_owned(), damage });
             if name.ends_with(".segment") {
                 for section in inspect::open(&path, &self.fixture.options).unwrap()[0].sections() {
                     for page in (0..section.length).step_by(4096) {
@@ -115,28 +115,28 @@ impl<F: Fingerprint> World<F> {
                         // Ends of pages are all equal.
                         let places = if page == 0 { vec![1, within / 2, within - 1] } else { vec![within / 2] };
                         places.into_iter().filter(|&at| at < within).for_each(|at| {
-                            add(&section.name, Blow::Flip(section.offset + page + at));
+                            add(&section.name, Damage::Flip(section.offset + page + at));
                         });
                     }
                 }
-                [3, 9, 13].into_iter().for_each(|at| add("header", Blow::Flip(at)));
-                (1..=16).step_by(3).for_each(|back| add("trailer", Blow::Flip(length - back)));
-                [20, 60].into_iter().for_each(|back| add("footer", Blow::Flip(length - back)));
-                [1, 10, 16].into_iter().for_each(|back| add("trailer", Blow::Cut(length - back)));
-                [0, 5, length / 2, length - 30].into_iter().for_each(|cut| add("cut", Blow::Cut(cut)));
-                add("missing", Blow::Remove);
+                [3, 9, 13].into_iter().for_each(|at| add("header", Damage::Flip(at)));
+                (1..=16).step_by(3).for_each(|back| add("trailer", Damage::Flip(length - back)));
+                [20, 60].into_iter().for_each(|back| add("footer", Damage::Flip(length - back)));
+                [1, 10, 16].into_iter().for_each(|back| add("trailer", Damage::Cut(length - back)));
+                [0, 5, length / 2, length - 30].into_iter().for_each(|cut| add("cut", Damage::Cut(cut)));
+                add("missing", Damage::Remove);
             } else if name.ends_with(".wal") {
-                [3, 9, 20, 40].into_iter().for_each(|at| add("log header", Blow::Flip(at)));
+                [3, 9, 20, 40].into_iter().for_each(|at| add("log header", Damage::Flip(at)));
                 for frame in self.content.frames.iter().filter(|frame| frame.path == path) {
                     [frame.offset, frame.offset + 9, frame.end - 9]
                         .into_iter()
-                        .for_each(|at| add("frame", Blow::Flip(at)));
+                        .for_each(|at| add("frame", Damage::Flip(at)));
                     [frame.offset, frame.offset + 7, frame.end - 1]
                         .into_iter()
-                        .for_each(|at| add("cut", Blow::Cut(at)));
+                        .for_each(|at| add("cut", Damage::Cut(at)));
                 }
-                [0, 30].into_iter().for_each(|cut| add("cut", Blow::Cut(cut)));
-                add("missing", Blow::Remove);
+                [0, 30].into_iter().for_each(|cut| add("cut", Damage::Cut(cut)));
+                add("missing", Damage::Remove);
             }
         }
         cases
@@ -154,9 +154,9 @@ impl<F: Fingerprint> World<F> {
         let mut left = self.content.after(report, &found, label);
         for case in cases {
             // A repair cannot detect a lost end of the last log.
-            if let Blow::Cut(length) = case.blow {
+            if let Damage::Cut(length) = case.damage {
                 left.frames.retain(|frame| frame.path != case.path || frame.end <= length || !self.is_last(&case.path));
-            } else if let Blow::Remove = case.blow {
+            } else if let Damage::Remove = case.damage {
                 left.frames.retain(|frame| frame.path != case.path || !self.is_last(&case.path));
             }
         }
@@ -240,16 +240,16 @@ pub(super) fn compare_states<F: Fingerprint>(found: &State<F>, expected: &State<
 
 impl Case {
     /// Damages the file; returns whether that changed it.
-    pub(super) fn strike(&self, fixture: &Fixture) -> bool {
+    pub(super) fn damage(&self, fixture: &Fixture) -> bool {
         let Some(mut bytes) = fixture.env.bytes(&self.path) else { return false };
-        match self.blow {
-            Blow::Flip(at) => match bytes.get_mut(at as usize) {
+        match self.damage {
+            Damage::Flip(at) => match bytes.get_mut(at as usize) {
                 Some(byte) => *byte ^= 0x24,
                 None => return false,
             },
-            Blow::Cut(length) if (length as usize) < bytes.len() => bytes.truncate(length as usize),
-            Blow::Cut(_) => return false,
-            Blow::Remove => {
+            Damage::Cut(length) if (length as usize) < bytes.len() => bytes.truncate(length as usize),
+            Damage::Cut(_) => return false,
+            Damage::Remove => {
                 fixture.env.remove(&self.path).unwrap();
                 fixture.env.sync_dir(&fixture.path).unwrap();
                 return true;

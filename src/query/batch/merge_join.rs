@@ -2,7 +2,7 @@
 
 use crate::error::Result;
 use crate::fingerprint::Fingerprint;
-use crate::plan::merging;
+use crate::plan::batch_join;
 use crate::query::batch::answer_budget::AnswerBudget;
 use crate::query::batch::queries::SortedQueries;
 use crate::query::batch::ranges;
@@ -18,18 +18,18 @@ pub(crate) fn merge_segment<F: Fingerprint>(
     queries: &[F],
     k: u32,
     budget: &AnswerBudget,
-    work: &mut QueryStats,
+    stats: &mut QueryStats,
 ) -> Result<Vec<Vec<Pair<F>>>> {
     let radii = segment.footer().parameters.design().radii(k);
     let sight = |(table, radius): (_, Option<u32>)| Some(Sight { table, radius: radius? });
     let sights: Vec<Sight<'_>> = segment.tables().iter().zip(radii).filter_map(sight).collect();
     let mut pairs = Vec::new();
-    work.merges += 1;
+    stats.merge_joins += 1;
     for (number, &own) in sights.iter().enumerate() {
         let sorted = SortedQueries::new(queries, &own.table.layout().permutation);
         let earlier = sights.get(..number).unwrap_or_default();
         let job = Job { segment, queries, k, own, earlier, sorted: &sorted, budget };
-        let longest = merging::longest_prefix(own.table.leading(), own.radius);
+        let longest = batch_join::longest_prefix(own.table.leading(), own.radius);
         let ranges = ranges::cut(own.table.index(), longest);
         let workers: Result<Vec<Worker<'_, F>>> = ranges
             .par_iter()
@@ -43,7 +43,7 @@ pub(crate) fn merge_segment<F: Fingerprint>(
             .collect();
         let mut found = Vec::new();
         for mut worker in workers? {
-            *work += worker.work;
+            *stats += worker.stats;
             found.append(&mut worker.pairs);
         }
         pairs.push(found);
