@@ -175,6 +175,16 @@ impl<F: Fingerprint> Clustering<F> {
         })
     }
 
+    /// Labels clusters by their smallest ids instead of their keepers', if the keepers were kept
+    /// ([`Clusters::with_keepers`]).
+    #[must_use]
+    pub fn labelled_by_smallest(mut self) -> Self {
+        if let Some(smallest) = self.smallest.take() {
+            (self.labels, self.keeper) = (smallest, Keeper::Smallest);
+        }
+        self
+    }
+
     pub(crate) fn into_united(self) -> United<F> {
         let Self { segments, numbers, components, searched, labelled, .. } = self;
         United { segments, numbers, components, before: None, searched, labelled }

@@ -44,14 +44,14 @@ enum Sink {
 }
 
 impl Output {
-    /// Opens the file, or standard output, for a table with these columns. `width` is that of the fingerprints; `texts`
-    /// tells for each column of ids whether they are texts.
+    /// Opens the file that an option names, or standard output, for a table with these columns. `width` is that of the
+    /// fingerprints; `texts` tells for each column of ids whether they are texts.
     ///
     /// # Errors
     ///
     /// If the name has no known extension, or the file cannot be created.
     pub fn open(
-        path: Option<&Path>,
+        (option, path): (&str, Option<&Path>),
         json: bool,
         columns: &'static [Column],
         width: u32,
@@ -61,8 +61,8 @@ impl Output {
             let format = if json { Format::Ndjson } else { Format::Tsv };
             return Ok(Self { columns, format, sink: Sink::Standard(io::stdout()) });
         };
-        let (format, compression) = format_of(path, json)?;
-        let file = File::create(path, compression).with_context(|| format!("--output {}", path.display()))?;
+        let (format, compression) = format_of(option, path, json)?;
+        let file = File::create(path, compression).with_context(|| format!("{option} {}", path.display()))?;
         let sink = match format {
             Format::Parquet => Sink::Parquet(Box::new(parquet::Writer::new(file, columns, width, texts)?)),
             _ => Sink::Text(Box::new(file)),
@@ -136,7 +136,7 @@ impl Output {
 }
 
 /// Returns the format and compression that a file's name implies.
-fn format_of(path: &Path, json: bool) -> anyhow::Result<(Format, Compression)> {
+fn format_of(option: &str, path: &Path, json: bool) -> anyhow::Result<(Format, Compression)> {
     let name = path.file_name().unwrap_or_default().to_string_lossy().to_ascii_lowercase();
     let (name, compression) = match name.rsplit_once('.') {
         Some((name, "gz")) => (name, Compression::Gzip),
@@ -149,7 +149,7 @@ fn format_of(path: &Path, json: bool) -> anyhow::Result<(Format, Compression)> {
         Some((_, "ndjson" | "jsonl")) => Format::Ndjson,
         Some((_, "parquet")) if compression == Compression::None => Format::Parquet,
         Some((_, "parquet")) => {
-            bail!("--output {}: Parquet is compressed by itself; leave the second ending off", path.display())
+            bail!("{option} {}: Parquet is compressed by itself; leave the second ending off", path.display())
         }
         // Devices and pipes have no extension.
         _ if path.exists() && !path.is_file() => {
@@ -160,7 +160,7 @@ fn format_of(path: &Path, json: bool) -> anyhow::Result<(Format, Compression)> {
             }
         }
         _ => bail!(
-            "--output {}: the ending of the name tells the format; use .tsv, .txt, .csv, .ndjson or .jsonl, each also \
+            "{option} {}: the ending of the name tells the format; use .tsv, .txt, .csv, .ndjson or .jsonl, each also \
              with .gz or \
              .zst, or .parquet",
             path.display()
@@ -175,7 +175,7 @@ mod tests {
 
     #[test]
     fn endings() {
-        let of = |name: &str| format_of(Path::new(name), false).ok();
+        let of = |name: &str| format_of("--output", Path::new(name), false).ok();
         assert_eq!(of("a.tsv"), Some((Format::Tsv, Compression::None)));
         assert_eq!(of("d/a.b.NDJSON.GZ"), Some((Format::Ndjson, Compression::Gzip)));
         assert_eq!(of("a.jsonl.zst"), Some((Format::Ndjson, Compression::Zstd)));

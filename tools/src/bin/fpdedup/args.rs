@@ -3,7 +3,8 @@
 use std::ffi::OsString;
 use std::path::PathBuf;
 
-use clap::{Args as ClapArgs, Parser, Subcommand};
+use clap::{Args as ClapArgs, Parser, Subcommand, ValueEnum};
+use fpstore::clusters::Linkage;
 use fpstore_tools::common::Common;
 use fpstore_tools::input::InputOptions;
 use fpstore_tools::size;
@@ -43,6 +44,10 @@ fingerprint, with the smallest fingerprint of its cluster.
 Memory: about five bytes for each fingerprint, and eight for each cluster of several fingerprints; more --memory makes \
 it faster.
 
+With --linkage star or complete, records are taken by the priority that --keep says: a star has all records that are \
+near its first one and in no star yet; a complete cluster has records that are all near each other. Pairs of near \
+fingerprints take 16 bytes of temporary space each beyond the memory.
+
 --report: the number of clusters of each size and, for the largest clusters, the diameter (the greatest distance \
 between two \
 fingerprints) and the share of pairs of records that are farther apart than K. If that share is large, the cluster is \
@@ -66,14 +71,19 @@ Examples:
 const KEEP_EXAMPLES: &str = "\
 A line for each cluster: the id of the record to keep. A FILE lists ids by priority, one on each line, the most \
 important first; \
-in a cluster with none of them, the smallest id is kept. For a store without ids, fingerprints are kept.
+other ids follow, the smallest first. For a store without ids, fingerprints are kept.
 
-Clusters are connected components, so a record that is left out may differ in more than K bits from the record that is \
-kept. \
-A warning tells the exact number of such records; `fpdedup clusters --report` shows the largest such clusters.
+With --linkage star, the default, records are taken by priority: one that is not removed yet is kept, and removes all \
+records within K bits of it. So every removed record is near its keeper. With single, clusters are connected \
+components, and a record that is left out may differ in more than K bits from the record that is kept; a warning tells \
+the exact number of such records. With complete, a record joins the first cluster all of whose members are near it.
+
+--evidence: `id<TAB>keeper<TAB>cluster<TAB>distance` for every record that is not kept; for a store without ids, \
+fingerprints instead of ids, and the count of the records. What is kept and the evidence are together all records.
 
 Examples:
   fpdedup keep store > keep.txt
+  fpdedup keep --evidence removed.parquet store > keep.txt
   fpdedup keep --keep trusted.txt store";
 
 const JOIN_EXAMPLES: &str = "\
@@ -130,6 +140,8 @@ pub(crate) enum What {
         #[arg(long)]
         report: bool,
         #[command(flatten)]
+        order: Order,
+        #[command(flatten)]
         options: Options,
         #[command(flatten)]
         input: InputOptions,
@@ -139,9 +151,8 @@ pub(crate) enum What {
     /// One id for each cluster: the records without near-duplicates
     #[command(after_help = KEEP_EXAMPLES)]
     Keep {
-        /// Record to keep: smallest, largest, or a file with ids by priority
-        #[arg(long, value_name = "WHICH", default_value = "smallest")]
-        keep: OsString,
+        #[command(flatten)]
+        keep: KeepOptions,
         #[command(flatten)]
         options: Options,
         /// The store
@@ -172,6 +183,49 @@ pub(crate) struct Which {
     /// Sort by fp_a, fp_b, id_a and id_b; the first line is written when all pairs have been found
     #[arg(long)]
     pub(crate) sort: bool,
+}
+
+/// How near records become clusters.
+#[derive(Clone, Debug, ClapArgs)]
+pub(crate) struct Order {
+    /// Rule that makes clusters of near records: single, the connected components; star, a kept record with near ones;
+    /// complete, records that are all near each other [default: single for clusters, star for keep]
+    #[arg(long, value_enum, value_name = "RULE")]
+    linkage: Option<Rule>,
+    /// Record of a cluster to keep, which comes first when star and complete clusters are made: the one with the
+    /// smallest or the largest id, or a file with ids by priority
+    #[arg(long, value_name = "WHICH", default_value = "smallest")]
+    pub(crate) keep: OsString,
+}
+
+impl Order {
+    /// Returns the linkage, or the default of the subcommand.
+    pub(crate) fn linkage_or(&self, default: Linkage) -> Linkage {
+        match self.linkage {
+            None => default,
+            Some(Rule::Single) => Linkage::Single,
+            Some(Rule::Star) => Linkage::Star,
+            Some(Rule::Complete) => Linkage::Complete,
+        }
+    }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum Rule {
+    Single,
+    Star,
+    Complete,
+}
+
+/// What `keep` does beside printing what is kept.
+#[derive(Clone, Debug, ClapArgs)]
+pub(crate) struct KeepOptions {
+    #[command(flatten)]
+    pub(crate) order: Order,
+    /// File for the evidence: a row for every record that is not kept, with its keeper, the smallest id of its cluster
+    /// and its distance from the keeper (.tsv, .csv, .ndjson, or .parquet; .gz, .zst)
+    #[arg(long, value_name = "FILE")]
+    pub(crate) evidence: Option<PathBuf>,
 }
 
 /// Options of all subcommands.

@@ -5,7 +5,7 @@ use std::ops::ControlFlow;
 use std::path::Path;
 
 use anyhow::bail;
-use fpstore::clusters::{ClusterChanges, ClusterUpdate, Clustered, Clustering, Clusters, Keeper, Previous};
+use fpstore::clusters::{ClusterChanges, ClusterUpdate, Clustered, Clustering, Clusters, Keeper, Linkage, Previous};
 use fpstore::{Fingerprint, IdKind};
 use fpstore_tools::common::Common;
 use fpstore_tools::exit::Outcome;
@@ -15,11 +15,12 @@ use fpstore_tools::number::{count, count_of};
 use fpstore_tools::output::{Column, Output, Rows, Style};
 use fpstore_tools::progress::Progress;
 
-use crate::args::Options;
+use crate::args::{Options, Order};
 use crate::copied;
 use crate::job::{Job, Writing, open};
 use crate::label_rows::push;
 use crate::loaded::Other;
+use crate::priorities::Kept;
 use crate::report;
 
 /// Number of large clusters in a report.
@@ -40,15 +41,16 @@ pub(crate) struct Beside<'a> {
 
 /// Options of the output.
 #[derive(Clone, Copy)]
-pub(crate) struct What {
+pub(crate) struct What<'a> {
     pub(crate) min_size: u64,
     pub(crate) report: bool,
+    pub(crate) order: &'a Order,
 }
 
 pub(crate) fn run<F: Fingerprint>(
     common: Common,
     beside: &Beside<'_>,
-    What { min_size, report: wants_report }: What,
+    What { min_size, report: wants_report, order }: What<'_>,
     options: &Options,
     store: &Path,
 ) -> anyhow::Result<Outcome> {
@@ -61,13 +63,19 @@ pub(crate) fn run<F: Fingerprint>(
     if beside.previous.is_some_and(|previous| previous == Path::new("-")) && beside.new == beside.previous {
         bail!("--previous and --new cannot both be standard input");
     }
+    let linkage = order.linkage_or(Linkage::Single);
+    if beside.previous.is_some() && linkage != Linkage::Single {
+        bail!("--previous continues labels of --linkage single; the others are made anew");
+    }
+    let kept = Kept::read(&order.keep, kind)?;
     let new = beside.new.map(|new| Other::open(&job, &store, new, beside.input, Ids::Is(kind))).transpose()?;
     let k = job.distance(&store)?;
-    let mut clusters = job.clusters(&store, new.as_ref().map(|new| &new.store))?;
+    let mut clusters = job.clusters(&store, new.as_ref().map(|new| &new.store), linkage)?;
     if wants_report || min_size > 1 {
         clusters = clusters.with_sizes();
     }
-    if wants_report {
+    // With keepers, the smallest ids of clusters are known too.
+    if wants_report || linkage != Linkage::Single {
         clusters = clusters.with_keepers();
     }
     let labels = !wants_report || options.output.is_some();
@@ -75,7 +83,7 @@ pub(crate) fn run<F: Fingerprint>(
     let texts = [kind == IdKind::Text; 2];
     let path = options.output.as_deref();
     // An unusable name fails before the work begins.
-    let output = labels.then(|| Output::open(path, job.json(), columns, F::WIDTH, &texts)).transpose()?;
+    let output = labels.then(|| Output::open(("--output", path), job.json(), columns, F::WIDTH, &texts)).transpose()?;
     let shown = job.watch("clusters", clusters.progress())?;
     let (found, unknown) = match beside.previous {
         Some(path) => {
@@ -91,7 +99,12 @@ pub(crate) fn run<F: Fingerprint>(
             let unknown = unknown_labels(path, given, found.labelled());
             (found, unknown)
         }
-        None => (Found::All(clusters.find(&Keeper::Smallest)?), None),
+        None if linkage == Linkage::Single => (Found::All(clusters.find(&Keeper::Smallest)?), None),
+        None => {
+            let clustering = clusters.find(&kept.keeper)?.labelled_by_smallest();
+            kept.warn_of_unknown();
+            (Found::All(clustering), None)
+        }
     };
     shown.finish();
     if let Some(unknown) = unknown {

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use anyhow::{Context, bail};
-use fpstore::clusters::Clusters;
+use fpstore::clusters::{Clusters, Linkage};
 use fpstore::{Filters, Fingerprint, Store};
 use fpstore_tools::common::Common;
 use fpstore_tools::interrupt::{self, Stop};
@@ -89,10 +89,15 @@ impl<'a> Job<'a> {
         &self,
         store: &Store<F>,
         new: Option<&Store<F>>,
+        linkage: Linkage,
     ) -> anyhow::Result<Clusters<F>> {
         let stores: Vec<&Store<F>> = std::iter::once(store).chain(new).collect();
         let has = self.memory(&stores);
-        let mut clusters = store.clusters(self.distance(store)?)?.with_memory(has).with_temp_dir(&self.temp_dir());
+        let mut clusters = store
+            .clusters(self.distance(store)?)?
+            .with_linkage(linkage)
+            .with_memory(has)
+            .with_temp_dir(&self.temp_dir());
         if let Some(new) = new {
             clusters = clusters.with_new(&new.snapshot())?;
         }

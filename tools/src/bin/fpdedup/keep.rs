@@ -1,59 +1,57 @@
-//! `fpdedup keep`: one id for each cluster. Warns of ids in the priority list that no record has, and of records that
-//! are left out although they are far from the record that is kept.
+//! `fpdedup keep`: one id for each cluster, and the evidence on all other records. Warns of records that are left out
+//! although they are far from the record that is kept.
 
-use std::collections::HashMap;
-use std::ffi::OsStr;
-use std::fs;
-use std::io::{BufRead, BufReader};
 use std::ops::ControlFlow;
-use std::path::{Path, PathBuf};
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+use std::path::Path;
 
-use anyhow::{Context, bail};
-use fpstore::clusters::Keeper;
+use fpstore::clusters::{Clustering, Label, Linkage, Removed};
 use fpstore::{Fingerprint, Id, IdKind};
 use fpstore_tools::common::Common;
 use fpstore_tools::exit::Outcome;
-use fpstore_tools::notice;
-use fpstore_tools::number::{count, count_of};
 use fpstore_tools::output::{Column, Output, Rows};
 
-use crate::args::Options;
+use crate::args::{KeepOptions, Options};
 use crate::job::{Job, Writing, open};
 use crate::label_rows::push_label;
+use crate::priorities::Kept;
 
 /// The column of ids, and the column for a store without ids.
 const COLUMNS: &[Column] = &[Column::id("id")];
 const WITHOUT_IDS: &[Column] = &[Column::fingerprint("fingerprint")];
 
+/// The columns of evidence, and those for a store without ids.
+const EVIDENCE: &[Column] =
+    &[Column::id("id"), Column::id("keeper"), Column::id("cluster"), Column::number("distance")];
+const EVIDENCE_WITHOUT_IDS: &[Column] = &[
+    Column::fingerprint("fingerprint"),
+    Column::fingerprint("keeper"),
+    Column::fingerprint("cluster"),
+    Column::number("distance"),
+    Column::number("count"),
+];
+
 pub(crate) fn run<F: Fingerprint>(
     common: Common,
-    keep: &OsStr,
+    keep: &KeepOptions,
     options: &Options,
     store: &Path,
 ) -> anyhow::Result<Outcome> {
     let job = Job::new(common, options)?;
     let store = open::<F>(store)?;
     let kind = store.parameters().ids();
-    let priorities = match keep.to_str() {
-        Some("smallest" | "largest") => None,
-        _ => Some(Arc::new(Priorities::read(Path::new(keep), kind)?)),
-    };
-    let keeper = match &priorities {
-        Some(priorities) => {
-            let priorities = Arc::clone(priorities);
-            Keeper::Ranked(Arc::new(move |id| priorities.rank(id)))
-        }
-        None if keep == "largest" => Keeper::Largest,
-        None => Keeper::Smallest,
-    };
-    let clusters = job.clusters(&store, None)?.with_keepers();
+    let kept = Kept::read(&keep.order.keep, kind)?;
+    let clusters = job.clusters(&store, None, keep.order.linkage_or(Linkage::Star))?.with_keepers();
     let columns = if kind == IdKind::None { WITHOUT_IDS } else { COLUMNS };
-    let path = options.output.as_deref();
-    let output = Output::open(path, job.json(), columns, F::WIDTH, &[kind == IdKind::Text])?;
+    let is_text = kind == IdKind::Text;
+    let output = Output::open(("--output", options.output.as_deref()), job.json(), columns, F::WIDTH, &[is_text])?;
+    let columns = if kind == IdKind::None { EVIDENCE_WITHOUT_IDS } else { EVIDENCE };
+    let evidence = keep.evidence.as_deref();
+    let evidence = evidence
+        .map(|path| Output::open(("--evidence", Some(path)), job.json(), columns, F::WIDTH, &[is_text; 3]))
+        .transpose()?;
     let shown = job.watch("clusters", clusters.progress())?;
-    let clustering = clusters.find(&keeper)?;
+    let clustering = clusters.find(&kept.keeper)?;
+    let removed = evidence.map(|output| write_evidence(&clustering, output)).transpose()?;
     shown.finish();
     let style = output.style();
     let mut rows = Rows::new(style);
@@ -68,72 +66,33 @@ pub(crate) fn run<F: Fingerprint>(
         Ok(writing.write(&full))
     })?;
     let _ = writing.write(&rows);
-    let kept = writing.finish()?;
-    if let Some(unknown) = priorities.and_then(|priorities| priorities.unknown()) {
-        notice::warn(unknown);
-    }
+    let clusters = writing.finish()?;
+    // Evidence appears only beside a complete list of what is kept.
+    removed.map(Writing::finish).transpose()?;
+    kept.warn_of_unknown();
     job.warn_of_chains(left.far, left.records, job.distance(&store)?);
-    job.done(kept, "cluster");
+    job.done(clusters, "cluster");
     Ok(Outcome::Done)
 }
 
-/// The ids of a file, the most important first.
-struct Priorities {
-    path: PathBuf,
-    /// The line number of each id, and whether a record has the id.
-    ranks: HashMap<Id, (u64, AtomicBool)>,
-}
-
-impl Priorities {
-    fn read(path: &Path, kind: IdKind) -> anyhow::Result<Self> {
-        let name = path.display();
-        if kind == IdKind::None {
-            bail!("--keep {name}: the store has no ids; use smallest or largest");
+/// Writes a row for every record that is not kept.
+fn write_evidence<F: Fingerprint>(clustering: &Clustering<F>, output: Output) -> anyhow::Result<Writing> {
+    let style = output.style();
+    let mut writing = Writing::new(output);
+    let add = |rows: &mut Option<Rows>, one: Removed<F>| {
+        let rows = rows.get_or_insert_with(|| Rows::new(style));
+        let record = match one.record.id {
+            Id::Count(_) => Label::Fingerprint(one.record.fingerprint),
+            ref id => Label::Id(id.clone()),
+        };
+        [&record, &one.keeper, &one.cluster].into_iter().for_each(|label| push_label(rows, label));
+        rows.number(one.distance.into());
+        if let Id::Count(count) = one.record.id {
+            rows.number(count);
         }
-        let file =
-            fs::File::open(path).with_context(|| format!("--keep {name}: neither smallest nor largest, nor a file"))?;
-        let mut ranks = HashMap::new();
-        for (line, number) in BufReader::new(file).lines().zip(1u64..) {
-            let line = line.with_context(|| format!("{name}: line {number}"))?;
-            let text = line.trim_start_matches('\u{feff}').trim_end_matches('\r');
-            if text.is_empty() {
-                continue;
-            }
-            let id = match kind {
-                IdKind::Number => Id::Number(text.parse().ok().with_context(|| {
-                    format!("{name}: line {number}: the ids of the store are decimal numbers, this is '{text}'")
-                })?),
-                _ => Id::from(text),
-            };
-            ranks.entry(id).or_insert((number, AtomicBool::new(false)));
-        }
-        Ok(Self { path: path.to_owned(), ranks })
-    }
-
-    fn rank(&self, id: &Id) -> Option<u64> {
-        let (rank, found) = self.ranks.get(id)?;
-        // All threads read the flag, so it is written only once.
-        if !found.load(Relaxed) {
-            found.store(true, Relaxed);
-        }
-        Some(*rank)
-    }
-
-    /// Returns a warning about ids that no record has.
-    fn unknown(&self) -> Option<String> {
-        let name = self.path.display();
-        let listed = self.ranks.len() as u64;
-        let unknown = self.ranks.values().filter(|(_, found)| !found.load(Relaxed)).count() as u64;
-        match unknown {
-            _ if listed == 0 => Some(format!("{name} lists no ids; the smallest id of each cluster is kept")),
-            0 => None,
-            _ if unknown == listed => Some(format!(
-                "{name}: none of its {} is in the store; the smallest id of each cluster is kept (a file has one id on \
-                 each line, as the store \
-                 has it)",
-                count_of(listed, "id")
-            )),
-            _ => Some(format!("{name}: not in the store: {} of its {}", count(unknown), count_of(listed, "id"))),
-        }
-    }
+        rows.end_row();
+        if rows.is_full() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+    };
+    clustering.visit_removed(add, |rows| writing.write_found(rows))?;
+    Ok(writing)
 }

@@ -11,6 +11,7 @@ mod keep;
 mod label_rows;
 mod loaded;
 mod pairs;
+mod priorities;
 mod report;
 
 use std::ffi::OsStr;
@@ -39,9 +40,9 @@ fn run(args: &Args) -> anyhow::Result<Outcome> {
         What::Join { which, options, input, store, other } => {
             by_width!(width(store)?, F => pairs::join::<F>(args.common, *which, options, input, store, other))
         }
-        What::Clusters { previous, new, min_size, report, options, input, store } => {
+        What::Clusters { previous, new, min_size, report, order, options, input, store } => {
             let beside = clusters::Beside { previous: previous.as_deref(), new: new.as_deref(), input };
-            let what = clusters::What { min_size: *min_size, report: *report };
+            let what = clusters::What { min_size: *min_size, report: *report, order };
             by_width!(width(store)?, F => clusters::run::<F>(args.common, &beside, what, options, store))
         }
         What::Keep { keep, options, store } => {
@@ -50,14 +51,17 @@ fn run(args: &Args) -> anyhow::Result<Outcome> {
     }
 }
 
-/// Rejects an output that would overwrite an input, except the previous labels.
+/// Rejects outputs that would overwrite an input, except the previous labels.
 fn check_output(what: &What) -> anyhow::Result<()> {
-    let (options, store, other) = match what {
-        What::Pairs { options, store, .. } => (options, store, None),
-        What::Join { options, store, other, .. } => (options, store, Some(other.as_os_str())),
-        What::Clusters { new, options, store, .. } => (options, store, new.as_ref().map(|new| new.as_os_str())),
-        What::Keep { keep, options, store } => (options, store, Some(keep.as_os_str())),
+    let (options, store, others) = match what {
+        What::Pairs { options, store, .. } => (options, store, vec![]),
+        What::Join { options, store, other, .. } => (options, store, vec![other.as_os_str()]),
+        What::Clusters { new, order, options, store, .. } => {
+            (options, store, new.iter().map(|new| new.as_os_str()).chain([order.keep.as_os_str()]).collect())
+        }
+        What::Keep { keep, options, store } => (options, store, vec![keep.order.keep.as_os_str()]),
     };
-    let read: Vec<&OsStr> = other.into_iter().chain([store.as_os_str()]).collect();
-    check_apart(&[("--output", options.output.as_deref())], &read)
+    let evidence = if let What::Keep { keep, .. } = what { keep.evidence.as_deref() } else { None };
+    let read: Vec<&OsStr> = others.into_iter().chain([store.as_os_str()]).collect();
+    check_apart(&[("--output", options.output.as_deref()), ("--evidence", evidence)], &read)
 }

@@ -77,7 +77,7 @@ fn write<F: Fingerprint>(
     let columns = if which.distinct { DISTINCT } else { columns(kinds[0], kinds[1]) };
     let texts = kinds.map(|kind| kind == IdKind::Text);
     let path = job.options.output.as_deref();
-    let output = Output::open(path, job.json(), columns, F::WIDTH, &texts)?;
+    let output = Output::open(("--output", path), job.json(), columns, F::WIDTH, &texts)?;
     let style = output.style();
     let empty = || Rows::new(style);
     let mut writing = Writing::new(output);

@@ -36,7 +36,7 @@ pub(crate) fn run(path: &Path, output: Option<&Path>, json: bool) -> anyhow::Res
 /// Opens the output for records of a store with these parameters.
 pub(crate) fn output(path: Option<&Path>, parameters: &Parameters, json: bool) -> anyhow::Result<Output> {
     let columns = if parameters.ids() == IdKind::None { WITHOUT_IDS } else { COLUMNS };
-    Output::open(path, json, columns, parameters.width(), &[parameters.ids() == IdKind::Text])
+    Output::open(("--output", path), json, columns, parameters.width(), &[parameters.ids() == IdKind::Text])
 }
 
 fn all<F: Fingerprint>(

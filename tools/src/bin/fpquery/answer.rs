@@ -71,7 +71,8 @@ impl Look {
         let texts = first.is_some_and(|query| query.id.text().is_some());
         let text_columns = [texts, ids == IdKind::Text];
         let text_columns = if query_id || kind == Kind::Unseen { &text_columns[..] } else { &text_columns[1..] };
-        let mut output = Output::open(args.output.as_deref(), args.common.json, columns, F::WIDTH, text_columns)?;
+        let mut output =
+            Output::open(("--output", args.output.as_deref()), args.common.json, columns, F::WIDTH, text_columns)?;
         let style = output.style();
         let header = header.filter(|_| matches!((kind, style), (Kind::Unseen, Style::Tsv)));
         if let Some(header) = header {
