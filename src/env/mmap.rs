@@ -63,17 +63,12 @@ impl ReadFile for Mapped {
 /// Below this many bytes a huge page would be mostly empty. (Miri is slow.)
 const WORTH_MAPPING: usize = if cfg!(miri) { 4 << 10 } else { 4 << 20 };
 
-/// Below this many bytes, writing zeros takes no longer than mapping memory and touching some of it.
-const WORTH_AN_ARENA: usize = if cfg!(miri) { WORTH_MAPPING } else { 64 << 10 };
-
-/// Zeros, in huge pages if that is worth it; `None` if there is not enough memory.
+/// Zeros in huge pages; `None` if there is not enough memory.
 fn zeros(bytes: usize) -> Option<memmap2::MmapMut> {
     let map = memmap2::MmapMut::map_anon(bytes).ok()?;
     // Advice: without huge pages, as on other systems, the memory is slower.
     #[cfg(all(target_os = "linux", not(miri)))]
-    if bytes >= WORTH_MAPPING {
-        let _ = map.advise(memmap2::Advice::HugePage);
-    }
+    let _ = map.advise(memmap2::Advice::HugePage);
     Some(map)
 }
 
@@ -145,7 +140,7 @@ impl Arena {
     /// `count` zeros; `None` if there is not enough memory. The first page of a large array is touched now.
     pub(crate) fn array<A: Atomic>(&mut self, count: usize) -> Option<AtomicArray<A>> {
         let bytes = count.checked_mul(size_of::<A>())?;
-        if self.bytes < WORTH_AN_ARENA {
+        if self.bytes < WORTH_MAPPING {
             let numbers = (0..count).map(|_| A::default()).collect::<Vec<_>>();
             return Some(AtomicArray { first: numbers.as_ptr(), count, _memory: Shared::Plain(numbers) });
         }

@@ -129,7 +129,7 @@ fn distances_at_which_dividing_does_not_pay() {
     more_than_fit_in_memory::<U256>(if is_long() { 17_500 } else { 11_500 }, 104);
     // The same number of bytes in short fingerprints has sixteen times as many pairs.
     if is_long() {
-        more_than_fit_in_memory::<u64>(70_000, 14);
+        more_than_fit_in_memory::<u64>(70_000, 16);
     }
 }
 

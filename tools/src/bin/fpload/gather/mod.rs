@@ -2,27 +2,16 @@
 
 mod fingerprints;
 mod gathered;
+mod load;
 mod texts;
 
-use std::path::Path;
-
-use fpstore::{Fingerprint, Options, Parameters};
+use fpstore::{Fingerprint, Parameters};
 
 use crate::args::Args;
 use fingerprints::Fingerprints;
 pub(crate) use gathered::{Gathered, PassedOver};
+pub(crate) use load::Load;
 use texts::Texts;
-
-/// The load that inputs are read for.
-#[derive(Clone, Copy)]
-pub(crate) struct Load<'a> {
-    pub(crate) args: &'a Args,
-    /// The store's directory.
-    pub(crate) path: &'a Path,
-    /// The parameters of an existing store.
-    pub(crate) store: Option<&'a Parameters>,
-    pub(crate) options: &'a Options,
-}
 
 /// The inputs of a load, none of which has been read.
 pub(crate) enum Inputs {
