@@ -115,7 +115,7 @@ fn clusters_and_what_to_keep() {
         assert_eq!(text(fpdedup().args(["clusters", "--min-size", "4", "-k", &distance]).arg(&store)), large);
 
         let kept = |options: &[&str]| -> BTreeSet<u64> {
-            let text = text(fpdedup().args(["keep", "-k", &distance]).args(options).arg(&store));
+            let text = text(fpdedup().args(["keep", "--linkage", "single", "-k", &distance]).args(options).arg(&store));
             assert_eq!(text.lines().count(), sizes.len());
             text.lines().map(|line| line.parse().unwrap()).collect()
         };

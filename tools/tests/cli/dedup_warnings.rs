@@ -122,13 +122,13 @@ fn records_left_out_that_are_far_from_the_one_that_is_kept() {
         for store in &stores {
             for (keep, (left, far)) in [("smallest", far(&records, k, least)), ("largest", far(&records, k, most))] {
                 let k = k.to_string();
-                let said = said(fpdedup().args(["keep", "-k", &k, "--keep", keep]).arg(store));
+                let said = said(fpdedup().args(["keep", "--linkage", "single", "-k", &k, "--keep", keep]).arg(store));
                 let expected = format!(
                     "fpdedup: warning: {far} of {left} records that are left out differ in more than {k} bits from the one that is kept"
                 );
                 assert_eq!(said.starts_with(&expected), far > 0, "{k} {keep}: {said} instead of {expected}");
                 assert_eq!(said.is_empty(), far == 0);
-                assert_eq!(self::said(fpdedup().args(["keep", "-q", "-k", &k]).arg(store)), "");
+                assert_eq!(self::said(fpdedup().args(["keep", "--linkage", "single", "-q", "-k", &k]).arg(store)), "");
             }
         }
         let (left, far) = far(&records, k, least);
@@ -148,6 +148,6 @@ fn chains_where_there_are_no_ids() {
     // The last record is counted twice, and 6 bits from the first; the record before it 3 bits.
     let input = "0000000000000000\n0000000000000007\n000000000000003f\n000000000000003f\n";
     fpload().args(["--create", "--ids", "none"]).arg(&store).arg("-").write_stdin(input).assert().success();
-    let said = said(fpdedup().arg("keep").arg(&store));
+    let said = said(fpdedup().args(["keep", "--linkage", "single"]).arg(&store));
     assert!(said.contains("2 of 3 records that are left out differ in more than 3 bits"), "{said}");
 }
