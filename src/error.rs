@@ -129,7 +129,6 @@ impl Error {
             .with_remedy("raise the limit of processes, or use fewer threads")
     }
 
-    /// The device of `path` will have too little space.
     pub(crate) fn too_little_space(message: String, path: &Path) -> Self {
         let mut error = Self::new(ErrorKind::Io, message)
             .at_path(path)

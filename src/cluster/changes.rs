@@ -155,7 +155,7 @@ impl<F: Fingerprint> ClusterChanges<F> {
         };
         let chunks = self.order.chunks();
         let tasks = (0..chunks).step_by(CHUNKS).map(|from| from..chunks.min(from + CHUNKS)).collect();
-        ordered(&*self.clustering.executor.crew()?, tasks, || (), work, &mut sink).map(drop)
+        ordered(None, &*self.clustering.executor.crew()?, tasks, || (), work, &mut sink).map(drop)
     }
 
     fn chunk<A: FnMut(ClusterChange<F>) -> Step>(&self, chunk: &OrderChunk, parts: &mut Parts<'_, F, A>) -> Step {

@@ -154,7 +154,7 @@ impl<F: Fingerprint> Clustering<F> {
                 };
                 visit_wanted(&segments, Share::ALL, wanted, &mut add)?;
             }
-            _ => ordered(&*clusters.job.executor.crew()?, shares, || (), work, &mut take).map(drop)?,
+            _ => ordered(None, &*clusters.job.executor.crew()?, shares, || (), work, &mut take).map(drop)?,
         }
         let (labels, keepers) = labels.finish()?;
         let smallest = smallest.map(|smallest| Ok(smallest.finish()?.0)).transpose()?;
@@ -231,7 +231,7 @@ impl<F: Fingerprint> Clustering<F> {
             }
             output.send(gathered)
         };
-        ordered(&*self.executor.crew()?, shares(&self.segments)?, || (), work, &mut sink).map(drop)
+        ordered(None, &*self.executor.crew()?, shares(&self.segments)?, || (), work, &mut sink).map(drop)
     }
 
     /// Calls `sink` with the label of each cluster, in the order of the clusters' first fingerprints, until it breaks.
@@ -289,7 +289,7 @@ impl<F: Fingerprint> Clustering<F> {
             }
             Ok(ControlFlow::Continue(()))
         };
-        let _ = ordered(&*self.executor.crew()?, shares(&self.segments)?, || (), work, &mut take)?;
+        let _ = ordered(None, &*self.executor.crew()?, shares(&self.segments)?, || (), work, &mut take)?;
         Ok(left)
     }
 

@@ -279,7 +279,7 @@ fn read<F: Fingerprint, K: Key>(clusters: &Clusters<F>, keys: Keys) -> Result<Re
             Ok(if sent.is_ok() { ControlFlow::Continue(()) } else { ControlFlow::Break(()) })
         };
         let work = |(): &mut (), share: Share, output: &Output<_>| reading.share::<K>(share, output);
-        let read = executor.crew().and_then(|crew| ordered(&crew, shares, || (), work, &mut take));
+        let read = executor.crew().and_then(|crew| ordered(None, &crew, shares, || (), work, &mut take));
         if let Err(error) = read {
             let _ = sender.send(Err(error));
         }

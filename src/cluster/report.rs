@@ -119,7 +119,7 @@ impl<F: Fingerprint> Clustering<F> {
             some.into_iter().for_each(|cluster| keep(&mut largest, cluster, count));
             Ok(ControlFlow::Continue(()))
         };
-        let _ = ordered(&*self.executor.crew()?, shares(&self.segments)?, || (), work, &mut take)?;
+        let _ = ordered(None, &*self.executor.crew()?, shares(&self.segments)?, || (), work, &mut take)?;
         Ok((by_size, largest, far))
     }
 
@@ -153,7 +153,7 @@ impl<F: Fingerprint> Clustering<F> {
                 }
                 Ok(ControlFlow::Continue(()))
             };
-            let _ = ordered(&*self.executor.crew()?, shares(&self.segments)?, || (), work, &mut take)?;
+            let _ = ordered(None, &*self.executor.crew()?, shares(&self.segments)?, || (), work, &mut take)?;
         }
         let measured =
             clusters.iter().zip(members).map(|((Reverse(records), place), (mut sample, mut fingerprints))| {

@@ -21,8 +21,7 @@
 //! | crew of a join or a batch of queries | its own parts, the caller that takes the results |
 //! | background thread | locks, changes of the version set, the thread that writes the segment |
 //! | thread that makes filters | tables to make them of |
-//! | thread of an iterator over pairs, or of labels that are matched | its crew, the caller that takes or gives the next chunk |
-//! | thread that waits for a caller within another pool | the crew of the caller's operation |
+//! | thread of an iterator over pairs, or that matches labels | its crew, the caller's next chunk |
 //! | thread that writes a segment or a run, or reads ahead | files |
 //!
 //! Threads of a crew take locks of `db` only in exclusive operations ([`Executor::run_exclusive`]). If a callback of the

@@ -55,29 +55,18 @@ struct Tasks<J, T> {
     begun: Mutex<VecDeque<Arc<Mutex<VecDeque<T>>>>>,
 }
 
-/// [`ordered_by`] on all threads of the pool.
+/// Runs tasks on up to `threads` threads of the pool, or on all, each with a `worker` of its own, and calls `sink` on
+/// this thread with all results, until it breaks. The threads wait for each other and for `sink`, so no other work
+/// should need the pool.
 pub(crate) fn ordered<J: Send, W, T: Send>(
+    threads: Option<usize>,
     pool: &ThreadPool,
     tasks: Vec<J>,
     worker: impl Fn() -> W + Sync,
     work: impl Fn(&mut W, J, &Output<T>) -> Step + Sync,
     sink: &mut dyn FnMut(T) -> Result<ControlFlow<()>>,
 ) -> Result<ControlFlow<()>> {
-    ordered_by(pool.current_num_threads(), pool, tasks, worker, work, sink)
-}
-
-/// Runs tasks on up to `threads` threads of the pool, each with a `worker` of its own, and calls `sink` on this thread
-/// with all results, until it breaks. The threads wait for each other and for `sink`, so no other work should need the
-/// pool.
-pub(super) fn ordered_by<J: Send, W, T: Send>(
-    threads: usize,
-    pool: &ThreadPool,
-    tasks: Vec<J>,
-    worker: impl Fn() -> W + Sync,
-    work: impl Fn(&mut W, J, &Output<T>) -> Step + Sync,
-    sink: &mut dyn FnMut(T) -> Result<ControlFlow<()>>,
-) -> Result<ControlFlow<()>> {
-    let threads = threads.clamp(1, pool.current_num_threads()).min(tasks.len());
+    let threads = threads.unwrap_or(usize::MAX).clamp(1, pool.current_num_threads()).min(tasks.len());
     let tasks = Tasks { waiting: Mutex::new(tasks.into_iter()), begun: Mutex::default() };
     let (open, opened) = sync_channel(threads * AHEAD);
     pool.in_place_scope(|scope| {
@@ -143,7 +132,7 @@ mod tests {
             seen.push(one);
             Ok(if seen.len() == stop_at { ControlFlow::Break(()) } else { ControlFlow::Continue(()) })
         };
-        let result = ordered(&pool, (0..1000).collect(), || &begun, work, &mut sink);
+        let result = ordered(None, &pool, (0..1000).collect(), || &begun, work, &mut sink);
         // Threads that are ahead wait.
         assert!(stop_at > 1000 || begun.load(Ordering::Relaxed) < stop_at + 2 * AHEAD * threads);
         (seen, result)

@@ -171,6 +171,6 @@ impl<F: Fingerprint> Pairs<F> {
             }
             taker.flush(output)
         };
-        ordered(&*self.job.executor.crew()?, shares, taker, work, sink)
+        ordered(None, &*self.job.executor.crew()?, shares, taker, work, sink)
     }
 }

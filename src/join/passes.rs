@@ -9,7 +9,7 @@ use super::group::Joiner;
 use super::hash::Groups;
 use super::mask;
 use super::node::Node;
-use super::ordered::{Output, ordered_by};
+use super::ordered::{Output, ordered};
 use super::sides::{Side, Sides};
 use super::source::FingerprintSource;
 use crate::env::Array;
@@ -197,7 +197,7 @@ impl<'a, 't, F: Fingerprint> Passes<'a, '_, 't, F> {
         let worker = || (Joiner::new(k, within), Default::default(), taker());
         let both = |bucket| left_counts.of(bucket) + right_counts.of(bucket);
         let threads = self.join.threads(range.clone().map(both).max().unwrap_or(0));
-        ordered_by(threads, pool, tasks(lefts, rights), worker, work, &mut *self.sink)
+        ordered(Some(threads), pool, tasks(lefts, rights), worker, work, &mut *self.sink)
     }
 }
 

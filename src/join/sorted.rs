@@ -33,7 +33,7 @@ impl<F: Fingerprint> Pairs<F> {
                 taker.take(chunk, output)?;
                 taker.flush(output)
             };
-            if ordered(&crew, chunk.chunks(CHUNK).collect(), taker, work, sink)?.is_break() {
+            if ordered(None, &crew, chunk.chunks(CHUNK).collect(), taker, work, sink)?.is_break() {
                 break;
             }
         }

@@ -50,7 +50,7 @@ impl<'t, F: Fingerprint> Passes<'_, '_, 't, F> {
                     between(&lefts, rights)
                 };
                 let worker = || (Joiner::new(k, within), taker());
-                if ordered(pool, tasks, worker, work, &mut **sink)?.is_break() {
+                if ordered(None, pool, tasks, worker, work, &mut **sink)?.is_break() {
                     return Ok(ControlFlow::Break(()));
                 }
             }

@@ -26,7 +26,6 @@ fn value_key(words: impl Iterator<Item = u64>) -> u64 {
     words.fold(0, |sum, word| hash(sum ^ word))
 }
 
-/// The key of a record in [`Memtable::by_record`].
 #[inline]
 fn record_key(value_key: u64, id: &Id) -> u64 {
     hash(value_key ^ ids::slot_key(id).unwrap_or(0).rotate_left(32))

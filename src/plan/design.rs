@@ -116,7 +116,6 @@ impl Design {
         if self.table_count() > MAX_TABLES {
             return Vec::new();
         }
-        // The greatest distance.
         let k = k.min(MAX_WIDTH);
         match self {
             Self::Tables { parts } => {
