@@ -71,7 +71,7 @@ impl<F: Fingerprint> Clustering<F> {
             }
             output.send(gathered)
         };
-        ordered(&*self.executor.crew()?, shares(&self.segments)?, || (), work, &mut sink).map(drop)
+        ordered(None, &*self.executor.crew()?, shares(&self.segments)?, || (), work, &mut sink).map(drop)
     }
 
     /// `ids` are the fingerprint's ids, or the first ones if there are `more`.

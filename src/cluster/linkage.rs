@@ -183,7 +183,7 @@ impl<F: Fingerprint> Clusters<F> {
             }
             Ok(ControlFlow::Continue(()))
         };
-        let _ = ordered(&*self.job.executor.crew()?, shares(segments)?, || (), work, &mut take)?;
+        let _ = ordered(None, &*self.job.executor.crew()?, shares(segments)?, || (), work, &mut take)?;
         priorities.finish(Numbers::<F>::count_of(segments)? as usize)
     }
 }
