@@ -74,9 +74,15 @@ impl<'k, F: Fingerprint> Priorities<'k, F> {
             next += 1;
         };
         match self.keys {
-            Keys::Numbers(sorter) => sorter.finish()?.items(self.memory).try_for_each(|item| Ok(place(item?.1)))?,
+            Keys::Numbers(sorter) => {
+                for item in sorter.finish()?.items(self.memory) {
+                    place(item?.1);
+                }
+            }
             Keys::Fingerprints(sorter) => {
-                sorter.finish()?.items(self.memory).try_for_each(|item| Ok(place(item?.1)))?
+                for item in sorter.finish()?.items(self.memory) {
+                    place(item?.1);
+                }
             }
             Keys::Texts(sorter) => {
                 for chunk in sorter.finish()?.chunks(self.memory) {

@@ -45,8 +45,11 @@ fn label<F: Fingerprint>(record: &Record<F>) -> Label<F> {
     }
 }
 
+/// The label of every record.
+type LabelOf<F> = BTreeMap<Record<F>, Label<F>>;
+
 /// Evidence and labels as the greedy clusters have them.
-fn expected<F: Fingerprint>(clusters: &[Cluster<F>]) -> (Vec<Removed<F>>, BTreeMap<Record<F>, Label<F>>) {
+fn expected<F: Fingerprint>(clusters: &[Cluster<F>]) -> (Vec<Removed<F>>, LabelOf<F>) {
     let (mut removed, mut labels) = (Vec::new(), BTreeMap::new());
     for cluster in clusters {
         let keeper = &cluster[0];
@@ -93,7 +96,7 @@ fn agrees<F: Fingerprint>(store: &Store<F>, records: &[Record<F>], k: u32, linka
         let clusters_of = store.clusters(k).unwrap().with_linkage(linkage).with_keepers();
         let memory = clusters_of.least_memory().unwrap().max(memory);
         let clustering = clusters_of.with_memory(memory).find(keeper).unwrap();
-        let found: BTreeMap<Record<F>, Label<F>> =
+        let found: LabelOf<F> =
             clustering.records().unwrap().map(Result::unwrap).map(|one| (one.record, one.label)).collect();
         assert!(found == labels, "labels, k = {k}, {linkage:?}, {keeper:?}");
         assert!(evidence(&clustering) == removed, "evidence, k = {k}, {linkage:?}, {keeper:?}");
