@@ -267,7 +267,6 @@ mod tests {
         order.add_new(0, 0, new(1));
         order.add_records(3, false, &[0]);
         order.add_records(5, false, &[200]);
-        // Too few for a chunk.
         order.add_new(20, 0, new(6));
         order.add_records(6, false, &[55, 1]);
         order.add_records(6, true, &[1]);
@@ -305,7 +304,6 @@ mod tests {
         assert!(order.holds());
         order.add_records(0, true, &[LOOK as u32]);
         assert!(!order.holds());
-        // Nothing is kept afterwards.
         order.add_records(1, false, &[7]);
         order.skip_label(8);
         order.skip_record(LabelRef::Number(1));

@@ -35,7 +35,6 @@ impl<T: Item> Sorted<T> {
             }
             Self::Runs(runs) => runs,
         };
-        // The file has nothing but items.
         let step = runs.records.div_ceil((most as u64).max(1)).max(1);
         let mut bytes = vec![0; T::BYTES];
         let numbers = (0..runs.records).step_by(length(step)).take(most);

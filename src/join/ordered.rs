@@ -133,7 +133,6 @@ mod tests {
             Ok(if seen.len() == stop_at { ControlFlow::Break(()) } else { ControlFlow::Continue(()) })
         };
         let result = ordered(None, &pool, (0..1000).collect(), || &begun, work, &mut sink);
-        // Threads that are ahead wait.
         assert!(stop_at > 1000 || begun.load(Ordering::Relaxed) < stop_at + 2 * AHEAD * threads);
         (seen, result)
     }

@@ -23,9 +23,11 @@ mod search;
 mod shape;
 mod table;
 
-#[cfg(all(test, fpstore_loom))]
+#[cfg(test)]
+#[cfg(fpstore_loom)]
 mod checked;
-#[cfg(all(test, not(fpstore_loom)))]
+#[cfg(test)]
+#[cfg(not(fpstore_loom))]
 mod tests;
 
 pub(crate) use search::{MemtablePlan, MemtableScratch};
