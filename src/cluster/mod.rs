@@ -1,4 +1,4 @@
-//! Connected components of a store's records, and a label for each.
+//! Clusters of a store's records, and a label for each.
 //!
 //! [`Clusters`] has the snapshot and the parameters. [`Clusters::find`] (`find_clusters.rs`) numbers all fingerprints
 //! by their ranks in the segments (`numbers.rs`), unites the numbers of each near pair on all threads of a crew
@@ -12,6 +12,9 @@
 //! ids, both sorted (`keys.rs`). Only records without a certain label are searched again.
 //! [`Clusters::find_changes`] returns just the labels that changed (`changes.rs`), by the order in which labels and
 //! records came (`label_order.rs`, `unary_counts.rs`).
+//!
+//! [`Linkage`] (`linkage.rs`) is the rule that makes clusters of pairs. Star and complete linkage take fingerprints by
+//! priority (`priority.rs`); `evidence.rs` has the reason why each record is not kept.
 //!
 //! Guaranteed: the clusters and labels do not depend on threads, memory, or earlier labels; the memory is bounded by
 //! [`Clusters::with_memory`]. Temporary files have no names and no specified format.
