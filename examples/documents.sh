@@ -9,7 +9,8 @@
 #   rejects.tsv           documents without a fingerprint: input, line or record, reason
 #   fingerprints.parquet  fingerprint and id of every other document
 #   labels.parquet        id and cluster of every other document
-#   kept.parquet          ids of the documents to keep: one for each cluster
+#   kept.parquet          ids of the documents to keep
+#   removed.parquet       for every other document its keeper, cluster and distance from the keeper
 #   report.txt            statistics of the clusters
 #
 # DISTANCE is the maximum distance of near-duplicates in bits; MEMORY bounds the memory of every step.
