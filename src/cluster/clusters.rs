@@ -64,8 +64,8 @@ impl<F: Fingerprint> Clusters<F> {
         })
     }
 
-    /// Makes clusters by this rule. The keeper given to [`Clusters::find`] decides on the priorities: the record that it
-    /// prefers comes first.
+    /// Makes clusters by this rule. The keeper given to [`Clusters::find`] decides on the priorities: the record that
+    /// it prefers comes first.
     #[must_use]
     pub fn with_linkage(mut self, linkage: Linkage) -> Self {
         self.linkage = linkage;

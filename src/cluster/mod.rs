@@ -14,7 +14,7 @@
 //! records came (`label_order.rs`, `unary_counts.rs`).
 //!
 //! [`Linkage`] (`linkage.rs`) is the rule that makes clusters of pairs. Star and complete linkage take fingerprints by
-//! priority (`priority.rs`); `evidence.rs` has the reason why each record is not kept.
+//! priority (`find_linked.rs`, `priority.rs`); `evidence.rs` has the reason why each record is not kept.
 //!
 //! Guaranteed: the clusters and labels do not depend on threads, memory, or earlier labels; the memory is bounded by
 //! [`Clusters::with_memory`]. Temporary files have no names and no specified format.
@@ -27,6 +27,7 @@ mod earlier_clusters;
 mod evidence;
 mod few_pairs;
 mod find_clusters;
+mod find_linked;
 mod groups;
 mod keeper;
 mod keys;
