@@ -92,12 +92,13 @@ pub struct Clustering<F: Fingerprint = u64> {
 impl<F: Fingerprint> Clustering<F> {
     pub(crate) fn new(clusters: &Clusters<F>, united: United<F>, keeper: &Keeper, among: Among<'_>) -> Result<Self> {
         let United { segments, numbers, components, searched, labelled, .. } = united;
+        let wants_smallest = clusters.keepers && !matches!(keeper, Keeper::Smallest);
+        let parts = if wants_smallest { 8 } else { 4 };
         let gather = |keeper, wants_keepers| {
-            let workspace = clusters.job.workspace(clusters.job.memory / 8);
+            let workspace = clusters.job.workspace(clusters.job.memory / parts);
             Gathering::new(clusters.parameters.ids(), components.count(), keeper, wants_keepers, workspace)
         };
         let mut labels = gather(keeper, clusters.keepers);
-        let wants_smallest = clusters.keepers && !matches!(keeper, Keeper::Smallest);
         let mut smallest = wants_smallest.then(|| gather(&Keeper::Smallest, false));
         let mut sizes = clusters.sizes.then(|| vec![0u64; components.count()]);
         // The best id of each fingerprint that is not alone.
