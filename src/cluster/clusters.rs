@@ -45,6 +45,7 @@ pub struct Clusters<F: Fingerprint = u64> {
     pub(crate) job: JobContext,
     pub(crate) sizes: bool,
     pub(crate) keepers: bool,
+    pub(crate) chains: bool,
     fingerprints: PhantomData<F>,
 }
 
@@ -60,6 +61,7 @@ impl<F: Fingerprint> Clusters<F> {
             job: JobContext::new(snapshot),
             sizes: false,
             keepers: false,
+            chains: false,
             fingerprints: PhantomData,
         })
     }
@@ -107,6 +109,15 @@ impl<F: Fingerprint> Clusters<F> {
         self
     }
 
+    /// Finds the connected components, too, if the linkage is star or complete: the report tells then which of them are
+    /// chains ([`crate::clusters::ClusterReport::chains`]). Takes four more bytes a fingerprint, and four a connected
+    /// component of several.
+    #[must_use]
+    pub fn with_chains(mut self) -> Self {
+        self.chains = true;
+        self
+    }
+
     /// Includes the records of another store, such as a crawl that is not in this one yet. A record may be in both.
     ///
     /// # Errors
@@ -144,8 +155,9 @@ impl<F: Fingerprint> Clusters<F> {
     /// # Errors
     /// `Unsupported` if there are more than four billion fingerprints.
     pub fn least_memory(&self) -> Result<u64> {
+        let chains = if self.chains && self.linkage != Linkage::Single { COMPONENT } else { 0 };
         // A byte for the bits.
-        let each = self.linkage.bytes() + 1;
+        let each = self.linkage.bytes() + chains + 1;
         Ok(u64::from(Numbers::<F>::count_of(&self.segments()?)?) * each + LEAST_JOIN)
     }
 

@@ -6,6 +6,7 @@
 //! clusters (`linkage.rs`).
 
 use crate::bitset::Bitset;
+use crate::cluster::chains::Connected;
 use crate::cluster::clustering::United;
 use crate::cluster::clusters::Clusters;
 use crate::cluster::components::Components;
@@ -14,6 +15,7 @@ use crate::cluster::keeper::Keeper;
 use crate::cluster::linkage::Links;
 use crate::cluster::numbers::Numbers;
 use crate::cluster::priority::Priorities;
+use crate::cluster::union_find::UnionFind;
 use crate::error::Result;
 use crate::extsort::{Sorter, Spool};
 use crate::fingerprint::{Fingerprint, Id};
@@ -30,6 +32,8 @@ const PAIR_BYTES: usize = 8;
 /// Makes chunks of the pairs that a thread finds: the numbers of both fingerprints, four bytes each.
 struct Numbering<'a, F> {
     numbers: &'a Numbers<F>,
+    /// The connected components, if wanted.
+    sets: Option<&'a UnionFind>,
     results: &'a Results<Vec<u8>>,
     scratch: Scratch,
     found: Vec<u8>,
@@ -38,9 +42,9 @@ struct Numbering<'a, F> {
 impl<F: Fingerprint> Taker<F> for Numbering<'_, F> {
     fn take(&mut self, pairs: &[(F, F)], output: &Output<Ticket>) -> Step {
         for &(a, b) in pairs {
-            for one in [a, b] {
-                self.found.extend(self.numbers.of(one, &mut self.scratch)?.to_le_bytes());
-            }
+            let (a, b) = (self.numbers.of(a, &mut self.scratch)?, self.numbers.of(b, &mut self.scratch)?);
+            self.found.extend([a, b].map(u32::to_le_bytes).as_flattened());
+            self.sets.into_iter().for_each(|sets| sets.unite(a, b));
             if self.found.len() >= CHUNK * PAIR_BYTES {
                 self.flush(output)?;
             }
@@ -64,8 +68,10 @@ impl<F: Fingerprint> Clusters<F> {
         let count = Numbers::<F>::count_of(&segments)?;
         let mut numbers = self.job.executor.run(|| Numbers::<F>::new(&segments, spare / 4))?;
         let mut has_pairs = Bitset::new(count as usize);
-        let pairs = self.near_pairs(&segments, &numbers, &mut has_pairs, spare - spare / 4)?;
+        let sets = self.chains.then(|| UnionFind::new(count));
+        let pairs = self.near_pairs(&segments, &numbers, sets.as_ref(), &mut has_pairs, spare - spare / 4)?;
         numbers.release();
+        let connected = sets.map(|sets| Components::new(sets.into_parents()));
         let positions = self.positions(&segments, &numbers, &has_pairs, keeper, spare / 2)?;
         let mut sorter = Sorter::new(&self.job.workspace(spare / 2), spare / 2);
         let position = |number: u32| positions.get(number as usize).copied().unwrap_or(0);
@@ -79,6 +85,10 @@ impl<F: Fingerprint> Clusters<F> {
             Ok(())
         })?;
         let sorted = sorter.finish()?;
+        let connected = connected.map(|components| {
+            let keepers = Connected::keepers(&components, &positions);
+            (components, keepers)
+        });
         let members = usize::try_from(has_pairs.count()).unwrap_or(usize::MAX);
         let mut links = Links::new(self.linkage, members);
         for pair in sorted.items(spare / 2) {
@@ -87,15 +97,17 @@ impl<F: Fingerprint> Clusters<F> {
             links.add((pair >> 32) as u32, pair as u32);
         }
         let components = Components::of_keepers(positions, links.finish());
+        let connected = connected.map(|(connected, keepers)| Connected::new(connected, keepers, &components));
         let searched = count.into();
-        Ok(United { segments, numbers, components, before: None, searched, labelled: 0 })
+        Ok(United { segments, numbers, components, connected, before: None, searched, labelled: 0 })
     }
 
-    /// Writes the numbers of all near pairs, and notes which numbers have pairs.
+    /// Writes the numbers of all near pairs, notes which numbers have pairs, and unites them in `sets`.
     fn near_pairs(
         &self,
         segments: &[Arc<Segment>],
         numbers: &Numbers<F>,
+        sets: Option<&UnionFind>,
         has_pairs: &mut Bitset,
         memory: u64,
     ) -> Result<Spool> {
@@ -103,7 +115,7 @@ impl<F: Fingerprint> Clusters<F> {
         let mut pairs = Spool::within(&workspace);
         let results = Results::new();
         let taker = || -> Box<dyn Taker<F> + '_> {
-            Box::new(Numbering { numbers, results: &results, scratch: Scratch::default(), found: Vec::new() })
+            Box::new(Numbering { numbers, sets, results: &results, scratch: Scratch::default(), found: Vec::new() })
         };
         let mut sink = results.taken_by(|mut found: Vec<u8>| {
             for number in found.as_chunks().0 {

@@ -9,10 +9,10 @@ use std::ops::ControlFlow;
 use std::sync::Arc;
 
 /// A cluster, its keeper first.
-type Cluster<F> = Vec<Record<F>>;
+pub(crate) type Cluster<F> = Vec<Record<F>>;
 
-/// The clusters by definition: records by priority, one after the other.
-fn greedy<F: Fingerprint>(records: &[Record<F>], k: u32, linkage: Linkage, keeper: &Keeper) -> Vec<Cluster<F>> {
+/// The records by priority.
+pub(crate) fn by_priority<'a, F: Fingerprint>(records: &'a [Record<F>], keeper: &Keeper) -> Vec<&'a Record<F>> {
     let mut records: Vec<&Record<F>> = records.iter().collect::<BTreeSet<_>>().into_iter().collect();
     records.sort_by_key(|record| record.fingerprint);
     let is_counted = matches!(records.first(), Some(Record { id: Id::Count(_), .. }));
@@ -23,8 +23,18 @@ fn greedy<F: Fingerprint>(records: &[Record<F>], k: u32, linkage: Linkage, keepe
         (if is_counted { by_id } else { rank(&a.id).cmp(&rank(&b.id)).then(by_id) })
             .then(a.fingerprint.cmp(&b.fingerprint))
     });
+    records
+}
+
+/// The clusters by definition: records by priority, one after the other.
+pub(crate) fn greedy<F: Fingerprint>(
+    records: &[Record<F>],
+    k: u32,
+    linkage: Linkage,
+    keeper: &Keeper,
+) -> Vec<Cluster<F>> {
     let mut clusters: Vec<Cluster<F>> = Vec::new();
-    for record in records {
+    for record in by_priority(records, keeper) {
         let is_near = |member: &Record<F>| member.fingerprint.distance(record.fingerprint) <= k;
         let joined = clusters.iter_mut().find(|cluster| match linkage {
             Linkage::Complete => cluster.iter().all(is_near),
@@ -38,7 +48,7 @@ fn greedy<F: Fingerprint>(records: &[Record<F>], k: u32, linkage: Linkage, keepe
     clusters
 }
 
-fn label<F: Fingerprint>(record: &Record<F>) -> Label<F> {
+pub(crate) fn label<F: Fingerprint>(record: &Record<F>) -> Label<F> {
     match &record.id {
         Id::Count(_) => Label::Fingerprint(record.fingerprint),
         id => Label::Id(id.clone()),
@@ -46,10 +56,10 @@ fn label<F: Fingerprint>(record: &Record<F>) -> Label<F> {
 }
 
 /// The label of every record.
-type LabelOf<F> = BTreeMap<Record<F>, Label<F>>;
+pub(crate) type LabelOf<F> = BTreeMap<Record<F>, Label<F>>;
 
 /// Evidence and labels as the greedy clusters have them.
-fn expected<F: Fingerprint>(clusters: &[Cluster<F>]) -> (Vec<Removed<F>>, LabelOf<F>) {
+pub(crate) fn expected<F: Fingerprint>(clusters: &[Cluster<F>]) -> (Vec<Removed<F>>, LabelOf<F>) {
     let (mut removed, mut labels) = (Vec::new(), BTreeMap::new());
     for cluster in clusters {
         let keeper = &cluster[0];
@@ -124,19 +134,21 @@ fn rank(id: &Id) -> Option<u64> {
     (hash % 3 == 0).then_some(hash % 109)
 }
 
-fn keepers() -> [Keeper; 3] {
+pub(crate) fn keepers() -> [Keeper; 3] {
     [Keeper::Smallest, Keeper::Largest, Keeper::Ranked(Arc::new(rank))]
 }
 
 const BOTH: [Linkage; 2] = [Linkage::Star, Linkage::Complete];
 
+/// The records as a store without ids has them.
+pub(crate) fn counted(records: &[Record]) -> Vec<Record> {
+    let mut counts: BTreeMap<u64, u64> = BTreeMap::new();
+    records.iter().for_each(|record| *counts.entry(record.fingerprint).or_default() += 1);
+    counts.into_iter().map(|(fingerprint, count)| Record { fingerprint, id: Id::Count(count) }).collect()
+}
+
 #[test]
 fn ids_of_every_kind_in_one_and_three_segments() {
-    let counted = |records: &[Record]| {
-        let mut counts: BTreeMap<u64, u64> = BTreeMap::new();
-        records.iter().for_each(|record| *counts.entry(record.fingerprint).or_default() += 1);
-        counts.into_iter().map(|(fingerprint, count)| Record { fingerprint, id: Id::Count(count) }).collect()
-    };
     for kind in [IdKind::Number, IdKind::Text, IdKind::None] {
         let records: Vec<Record> = crowded(if kind == IdKind::Text { text } else { Id::Number });
         let distinct: Vec<Record> = records.iter().collect::<BTreeSet<_>>().into_iter().cloned().collect();
@@ -173,7 +185,7 @@ fn real_and_wide_fingerprints() {
 }
 
 /// Fingerprints of which each is three bits from the one before, and farther from all others.
-fn chain(links: usize) -> Vec<u64> {
+pub(crate) fn chain(links: usize) -> Vec<u64> {
     let mut random = Random(3);
     let (mut next, mut recent) = (random.next(), Vec::new());
     let mut link = || {
