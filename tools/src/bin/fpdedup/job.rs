@@ -84,12 +84,14 @@ impl<'a> Job<'a> {
         memory::of_load(Some(self.options.memory)).saturating_sub(indexes)
     }
 
-    /// Returns the clusters of a store and of new records, to be computed within the memory.
+    /// Returns the clusters of a store and of new records, to be computed within the memory, with all that a report
+    /// tells if one is wanted.
     pub(crate) fn clusters<F: Fingerprint>(
         &self,
         store: &Store<F>,
         new: Option<&Store<F>>,
         linkage: Linkage,
+        report: bool,
     ) -> anyhow::Result<Clusters<F>> {
         let stores: Vec<&Store<F>> = std::iter::once(store).chain(new).collect();
         let has = self.memory(&stores);
@@ -100,6 +102,9 @@ impl<'a> Job<'a> {
             .with_temp_dir(&self.temp_dir());
         if let Some(new) = new {
             clusters = clusters.with_new(&new.snapshot())?;
+        }
+        if report {
+            clusters = clusters.with_sizes().with_keepers().with_chains();
         }
         let least = clusters.least_memory()?;
         if has < least {

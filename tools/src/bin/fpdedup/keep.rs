@@ -4,7 +4,7 @@
 use std::ops::ControlFlow;
 use std::path::Path;
 
-use fpstore::clusters::{Clustering, Label, Linkage, Removed};
+use fpstore::clusters::{Clustering, Label, LeftOut, Linkage, Removed};
 use fpstore::{Fingerprint, Id, IdKind};
 use fpstore_tools::common::Common;
 use fpstore_tools::exit::Outcome;
@@ -14,6 +14,7 @@ use crate::args::{KeepOptions, Options};
 use crate::job::{Job, Writing, open};
 use crate::label_rows::push_label;
 use crate::priorities::Kept;
+use crate::report::{About, Reporting};
 
 /// The column of ids, and the column for a store without ids.
 const COLUMNS: &[Column] = &[Column::id("id")];
@@ -40,10 +41,14 @@ pub(crate) fn run<F: Fingerprint>(
     let store = open::<F>(store)?;
     let kind = store.parameters().ids();
     let kept = Kept::read(&keep.order.keep, kind)?;
-    let clusters = job.clusters(&store, None, keep.order.linkage_or(Linkage::Star))?.with_keepers();
+    let (linkage, distance) = (keep.order.linkage_or(Linkage::Star), job.distance(&store)?);
+    let reporting = Reporting::open(&keep.report)?;
+    let clusters = job.clusters(&store, None, linkage, reporting.is_wanted())?.with_keepers();
     let columns = if kind == IdKind::None { WITHOUT_IDS } else { COLUMNS };
     let is_text = kind == IdKind::Text;
-    let output = Output::open(("--output", options.output.as_deref()), job.json(), columns, F::WIDTH, &[is_text])?;
+    let path = options.output.as_deref();
+    let open = || Output::open(("--output", path), job.json(), columns, F::WIDTH, &[is_text]);
+    let output = reporting.leaves_rows(path).then(open).transpose()?;
     let columns = if kind == IdKind::None { EVIDENCE_WITHOUT_IDS } else { EVIDENCE };
     let evidence = keep.evidence.as_deref();
     let evidence = evidence
@@ -52,7 +57,28 @@ pub(crate) fn run<F: Fingerprint>(
     let shown = job.watch("clusters", clusters.progress())?;
     let clustering = clusters.find(&kept.keeper)?;
     let removed = evidence.map(|output| write_evidence(&clustering, output)).transpose()?;
+    let report = reporting.make(&clustering)?;
     shown.finish();
+    let written = output.map(|output| write_kept(&clustering, output)).transpose()?;
+    // Evidence appears only beside a complete list of what is kept.
+    removed.map(Writing::finish).transpose()?;
+    kept.warn_of_unknown();
+    let (far, left_out) = match (&report, &written) {
+        (Some(report), _) => (report.far_records, report.records.saturating_sub(report.clusters)),
+        (None, written) => written.as_ref().map_or((0, 0), |(_, left)| (left.far, left.records)),
+    };
+    if let Some(report) = report {
+        reporting.write(&report, About { linkage, distance, names: ["kept", "removed"] }, job.json())?;
+    }
+    job.warn_of_chains(far, left_out, distance);
+    if let Some((clusters, _)) = written {
+        job.done(clusters, "cluster");
+    }
+    Ok(Outcome::Done)
+}
+
+/// Writes a row for every cluster, and returns the number of rows and of other records.
+fn write_kept<F: Fingerprint>(clustering: &Clustering<F>, output: Output) -> anyhow::Result<(u64, LeftOut)> {
     let style = output.style();
     let mut rows = Rows::new(style);
     let mut writing = Writing::new(output);
@@ -66,13 +92,7 @@ pub(crate) fn run<F: Fingerprint>(
         Ok(writing.write(&full))
     })?;
     let _ = writing.write(&rows);
-    let clusters = writing.finish()?;
-    // Evidence appears only beside a complete list of what is kept.
-    removed.map(Writing::finish).transpose()?;
-    kept.warn_of_unknown();
-    job.warn_of_chains(left.far, left.records, job.distance(&store)?);
-    job.done(clusters, "cluster");
-    Ok(Outcome::Done)
+    Ok((writing.finish()?, left))
 }
 
 /// Writes a row for every record that is not kept.
