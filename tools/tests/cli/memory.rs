@@ -191,14 +191,16 @@ fn all_against_all_keeps_within_its_memory() {
     let assert = fpdedup().args(["clusters", "--threads", "8", "--memory", "64MiB"]).arg(&store).assert().code(2);
     let said = String::from_utf8(assert.get_output().stderr.clone()).unwrap();
     let least = said.split(" take ").nth(1).unwrap().split(' ').next().unwrap().parse::<f64>().unwrap() as u64;
-    let runs: [(u64, &[&[&str]]); 4] = [
+    let runs: [(u64, &[&[&str]]); 5] = [
         (64, &[&["pairs", "--distinct", "-k", "2"]]),
         (least, &[&["keep", "--linkage", "single", "-k", "1"]]),
         // Star linkage takes four bytes a fingerprint more.
         (least + 12, &[&["keep", "-k", "1"]]),
+        // A report has as much for the connected components.
+        (least + 24, &[&["keep", "--report", "-k", "1"]]),
         (least, &[&["clusters", "-k", "1", "--output", labels], &["clusters", "-k", "1", "--previous", labels]]),
     ];
-    for (mib, steps) in every(4, runs) {
+    for (mib, steps) in every(5, runs) {
         steps.iter().for_each(|arguments| within(mib, arguments));
     }
 }

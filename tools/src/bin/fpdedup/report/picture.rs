@@ -62,7 +62,10 @@ fn distances<F: Fingerprint>(found: &ClusterReport<F>, within: u32, svg: &mut Sv
     let last = float((length as u64).saturating_sub(1).max(u64::from(within) + 1));
     let chart = Chart { corner: RIGHT, x: Scale::Linear(-0.5, last + 0.5), y: Scale::of_counts(float(most)) };
     chart.axes(svg, "Distances of removed records from their keepers", "bits", "records");
-    let width = if single.is_some() { 0.4 } else { 0.8 };
+    // Bars stand side by side only where both series have some.
+    let is_shared =
+        found.removed.iter().zip(single.unwrap_or_default()).any(|(&removed, &more)| removed > 0 && more > 0);
+    let (width, shift) = if is_shared { (0.4, 0.4) } else { (0.8, 0.0) };
     for (distance, at) in (0u32..).zip(0..length) {
         let [removed, more] = series.map(|records| records.get(at).copied().unwrap_or(0));
         let left = f64::from(distance) - 0.4;
@@ -70,7 +73,7 @@ fn distances<F: Fingerprint>(found: &ClusterReport<F>, within: u32, svg: &mut Sv
         let tip = |records, what| format!("{bits}: {} {what}", count_of(records, "record"));
         chart.bar(svg, [left, left + width], float(removed), colour, &tip(removed, "removed"));
         let tip = tip(more, "that single linkage would remove");
-        chart.bar(svg, [left + width, left + 2.0 * width], float(more), SINGLE, &tip);
+        chart.bar(svg, [left + shift, left + shift + width], float(more), SINGLE, &tip);
     }
     chart.limit(svg, f64::from(within) + 0.5, &format!("K = {within}"));
     let mut legend = vec![(NEAR, "removed")];
@@ -84,7 +87,7 @@ fn distances<F: Fingerprint>(found: &ClusterReport<F>, within: u32, svg: &mut Sv
     for (colour, name) in legend {
         svg.rect([x, RIGHT[1] - 34.0], [10.0, 10.0], colour, "");
         svg.text([x + 15.0, RIGHT[1] - 25.0], Anchor::Start, "font-size=\"11\"", name);
-        x += 34.0 + 5.6 * float(name.len() as u64);
+        x += 38.0 + 5.8 * float(name.len() as u64);
     }
 }
 
