@@ -1,5 +1,6 @@
 //! Chains: connected components that star or complete linkage divides into several clusters.
 
+use crate::bitset::Bitset;
 use crate::cluster::components::Components;
 use crate::cluster::labels::Label;
 
@@ -28,16 +29,16 @@ pub struct Chain<F = u64> {
     pub clusters: u64,
 }
 
-/// The connected components of fingerprints that star or complete linkage has made clusters of.
+/// The connected components that star or complete linkage has divided.
 #[derive(Debug)]
-pub(crate) struct Connected {
+pub(crate) struct Divided {
     components: Components,
-    /// For each connected component the cluster with its keeper, which is kept under any linkage: it comes first, so
-    /// its nearest neighbour by priority joins it.
+    /// For each component the cluster with its keeper: that is kept under any linkage, as it comes first, and its first
+    /// neighbour by priority joins it.
     first: Vec<u32>,
 }
 
-impl Connected {
+impl Divided {
     /// The number of the first fingerprint by priority of each connected component; `positions` has the position of
     /// each number.
     pub(crate) fn keepers(components: &Components, positions: &[u32]) -> Vec<u32> {
@@ -53,24 +54,37 @@ impl Connected {
         keepers
     }
 
-    /// Components with the numbers of their keepers, and the clusters of all numbers.
-    pub(crate) fn new(components: Components, mut keepers: Vec<u32>, clusters: &Components) -> Self {
-        for slot in &mut keepers {
-            *slot = clusters.of(*slot).and_then(|cluster| u32::try_from(cluster).ok()).unwrap_or(u32::MAX);
+    /// Those of all connected components that have several of `clusters`; `keepers` are the numbers of the components'
+    /// keepers.
+    pub(crate) fn of(mut components: Components, keepers: Vec<u32>, clusters: &Components) -> Self {
+        let cluster = |number: u32| clusters.of(number).and_then(|cluster| u32::try_from(cluster).ok());
+        let mut first = keepers;
+        first.iter_mut().for_each(|slot| *slot = cluster(*slot).unwrap_or(u32::MAX));
+        let mut is_divided = Bitset::new(components.count());
+        for number in (0u32..).take(components.numbers()) {
+            if let Some(component) = components.of(number)
+                && cluster(number) != first.get(component).copied()
+            {
+                is_divided.insert(component);
+            }
         }
-        Self { components, first: keepers }
+        let mut component = 0..;
+        first.retain(|_| component.next().is_some_and(|component| is_divided.has(component)));
+        first.shrink_to_fit();
+        components.retain(&is_divided);
+        Self { components, first }
     }
 
     pub(crate) fn count(&self) -> usize {
         self.components.count()
     }
 
-    /// The connected component of a number, if it has other members.
-    pub(crate) fn of(&self, number: u32) -> Option<usize> {
+    /// The divided component of a number.
+    pub(crate) fn component(&self, number: u32) -> Option<usize> {
         self.components.of(number)
     }
 
-    /// The cluster with the keeper of a connected component.
+    /// The cluster with the keeper of a component.
     pub(crate) fn first(&self, component: usize) -> usize {
         self.first.get(component).map_or(usize::MAX, |&cluster| cluster as usize)
     }
@@ -82,14 +96,19 @@ mod tests {
 
     #[test]
     fn the_first_by_priority_names_the_cluster() {
-        // A chain of the numbers 0, 1, 3, 4 by priority 3, 0, 1, 4; number 2 is alone.
-        let positions = vec![1, 2, u32::MAX, 0, 3];
-        let components = Components::new(vec![0, 0, 2, 1, 3]);
-        let keepers = Connected::keepers(&components, &positions);
-        assert_eq!(keepers, [3]);
-        let clusters = Components::of_keepers(positions, vec![0, 1, 1, 0]);
-        let connected = Connected::new(components, keepers, &clusters);
-        assert_eq!((connected.count(), connected.of(2), connected.of(4)), (1, None, Some(0)));
-        assert_eq!(connected.first(0), 1, "0 and 1 are the cluster before it");
+        // A pair, 0 and 5; a chain of the numbers 1, 3, 4, 6 at positions 1, 0, 3, 2; number 2 is alone.
+        let positions = vec![4, 1, u32::MAX, 0, 3, 5, 2];
+        let components = Components::new(vec![0, 1, 2, 1, 3, 0, 4]);
+        let keepers = Divided::keepers(&components, &positions);
+        assert_eq!(keepers, [0, 3]);
+        let clusters = Components::of_keepers(positions, vec![0, 1, 1, 0, 4, 4]);
+        assert_eq!(
+            (0..7).map(|number| clusters.of(number)).collect::<Vec<_>>(),
+            [0, 1, 9, 2, 2, 0, 1].map(|one| (one < 9).then_some(one))
+        );
+        let divided = Divided::of(components, keepers, &clusters);
+        let of: Vec<_> = (0..7).map(|number| divided.component(number)).collect();
+        assert_eq!(of, [None, Some(0), None, Some(0), Some(0), None, Some(0)]);
+        assert_eq!((divided.count(), divided.first(0)), (1, 2));
     }
 }

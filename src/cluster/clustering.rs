@@ -1,7 +1,7 @@
 //! Finished clusters, record by record.
 
 use crate::bitset::Bitset;
-use crate::cluster::chains::Connected;
+use crate::cluster::chains::Divided;
 use crate::cluster::clusters::Clusters;
 use crate::cluster::components::Components;
 use crate::cluster::groups::{Groups, records_of, shares};
@@ -52,8 +52,8 @@ pub(crate) struct United<F: Fingerprint> {
     pub(crate) segments: Vec<Arc<Segment>>,
     pub(crate) numbers: Numbers<F>,
     pub(crate) components: Components,
-    /// The connected components, if the clusters are others and they are wanted.
-    pub(crate) connected: Option<Connected>,
+    /// The connected components that are several clusters, if they are wanted.
+    pub(crate) divided: Option<Divided>,
     /// The earlier clusters, if there is memory for them and most may still be the same.
     pub(crate) before: Option<Components>,
     /// Fingerprints whose neighbours were searched.
@@ -79,7 +79,7 @@ pub struct Clustering<F: Fingerprint = u64> {
     pub(crate) k: u32,
     pub(crate) numbers: Numbers<F>,
     pub(crate) components: Components,
-    pub(crate) connected: Option<Connected>,
+    pub(crate) divided: Option<Divided>,
     pub(crate) searched: u64,
     pub(crate) labelled: u64,
     pub(crate) labels: Labels<F>,
@@ -95,7 +95,7 @@ pub struct Clustering<F: Fingerprint = u64> {
 
 impl<F: Fingerprint> Clustering<F> {
     pub(crate) fn new(clusters: &Clusters<F>, united: United<F>, keeper: &Keeper, among: Among<'_>) -> Result<Self> {
-        let United { segments, numbers, components, connected, searched, labelled, .. } = united;
+        let United { segments, numbers, components, divided, searched, labelled, .. } = united;
         let wants_smallest = clusters.keepers && !matches!(keeper, Keeper::Smallest);
         let parts = if wants_smallest { 8 } else { 4 };
         let gather = |keeper, wants_keepers| {
@@ -169,7 +169,7 @@ impl<F: Fingerprint> Clustering<F> {
             k: clusters.k,
             numbers,
             components,
-            connected,
+            divided,
             searched,
             labelled,
             labels,
@@ -192,8 +192,8 @@ impl<F: Fingerprint> Clustering<F> {
     }
 
     pub(crate) fn into_united(self) -> United<F> {
-        let Self { segments, numbers, components, connected, searched, labelled, .. } = self;
-        United { segments, numbers, components, connected, before: None, searched, labelled }
+        let Self { segments, numbers, components, divided, searched, labelled, .. } = self;
+        United { segments, numbers, components, divided, before: None, searched, labelled }
     }
 
     /// Fingerprints whose neighbours were searched: all, unless the clusters continue earlier ones. A fingerprint in

@@ -110,8 +110,8 @@ impl<F: Fingerprint> Clusters<F> {
     }
 
     /// Finds the connected components, too, if the linkage is star or complete: the report tells then which of them are
-    /// chains ([`crate::clusters::ClusterReport::chains`]). Takes four more bytes a fingerprint, and four a connected
-    /// component of several.
+    /// chains ([`crate::clusters::ClusterReport::chains`]). Takes four more bytes a fingerprint, and sixteen a
+    /// chain.
     #[must_use]
     pub fn with_chains(mut self) -> Self {
         self.chains = true;

@@ -6,7 +6,7 @@
 //! clusters (`linkage.rs`).
 
 use crate::bitset::Bitset;
-use crate::cluster::chains::Connected;
+use crate::cluster::chains::Divided;
 use crate::cluster::clustering::United;
 use crate::cluster::clusters::Clusters;
 use crate::cluster::components::Components;
@@ -85,10 +85,6 @@ impl<F: Fingerprint> Clusters<F> {
             Ok(())
         })?;
         let sorted = sorter.finish()?;
-        let connected = connected.map(|components| {
-            let keepers = Connected::keepers(&components, &positions);
-            (components, keepers)
-        });
         let members = usize::try_from(has_pairs.count()).unwrap_or(usize::MAX);
         let mut links = Links::new(self.linkage, members);
         for pair in sorted.items(spare / 2) {
@@ -96,10 +92,16 @@ impl<F: Fingerprint> Clusters<F> {
             #[expect(clippy::cast_possible_truncation, reason = "both halves")]
             links.add((pair >> 32) as u32, pair as u32);
         }
-        let components = Components::of_keepers(positions, links.finish());
-        let connected = connected.map(|(connected, keepers)| Connected::new(connected, keepers, &components));
+        drop(sorted);
+        let linked = links.finish();
+        let connected = connected.map(|components| {
+            let keepers = Divided::keepers(&components, &positions);
+            (components, keepers)
+        });
+        let components = Components::of_keepers(positions, linked);
+        let divided = connected.map(|(connected, keepers)| Divided::of(connected, keepers, &components));
         let searched = count.into();
-        Ok(United { segments, numbers, components, connected, before: None, searched, labelled: 0 })
+        Ok(United { segments, numbers, components, divided, before: None, searched, labelled: 0 })
     }
 
     /// Writes the numbers of all near pairs, notes which numbers have pairs, and unites them in `sets`.

@@ -1,6 +1,6 @@
 //! One pass over all records for a report: clusters of one fingerprint, distances from keepers, chains.
 
-use crate::cluster::chains::{Chain, Chains};
+use crate::cluster::chains::{Chain, Chains, Divided};
 use crate::cluster::clustering::Clustering;
 use crate::cluster::groups::{Groups, shares};
 use crate::error::Result;
@@ -11,7 +11,7 @@ use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap};
 use std::ops::ControlFlow;
 
-/// Members of connected components that a thread hands on together.
+/// Members of chains that a thread hands on together.
 const CHUNK: usize = 1 << 13;
 
 /// Clusters by size. The smallest is the first to go.
@@ -28,15 +28,15 @@ pub(crate) struct Totals<F: Fingerprint> {
     kept_in_chains: Vec<u64>,
 }
 
-/// A fingerprint of a connected component.
+/// A fingerprint of a chain.
 struct Member {
-    component: usize,
+    chain: usize,
     records: u64,
     is_keeper: bool,
 }
 
-/// Clusters and records of each connected component.
-struct Divided {
+/// Clusters and records of each chain.
+struct Counts {
     clusters: Vec<u32>,
     records: Vec<u64>,
 }
@@ -59,11 +59,11 @@ impl<F: Fingerprint> Clustering<F> {
                 let Some(keeper) = self.keeper_of(fingerprint, cluster) else { continue };
                 let is_keeper = keeper == fingerprint;
                 add(&mut totals.removed, keeper.distance(fingerprint), records.saturating_sub(is_keeper.into()));
-                if let Some((component, first)) = self.in_chain(number) {
+                if let Some((chain, first)) = self.in_chain(number) {
                     if is_keeper && first != fingerprint {
                         add(&mut totals.kept_in_chains, first.distance(fingerprint), 1);
                     }
-                    members.push(Member { component, records, is_keeper });
+                    members.push(Member { chain, records, is_keeper });
                     if members.len() == CHUNK {
                         output.send((std::mem::take(&mut totals), std::mem::take(&mut members)))?;
                     }
@@ -71,38 +71,37 @@ impl<F: Fingerprint> Clustering<F> {
             }
             output.send((totals, members))
         };
-        let components = self.connected.as_ref().map_or(0, |connected| connected.count());
-        let mut divided = Divided { clusters: vec![0; components], records: vec![0; components] };
+        let chains = self.divided.as_ref().map_or(0, Divided::count);
+        let mut counts = Counts { clusters: vec![0; chains], records: vec![0; chains] };
         let mut totals = Totals::default();
         let mut take = |(more, members): (Totals<F>, Vec<Member>)| {
             totals.add(more, count);
-            members.iter().for_each(|member| divided.add(member));
+            members.iter().for_each(|member| counts.add(member));
             Ok(ControlFlow::Continue(()))
         };
         let _ = ordered(None, &*self.executor.crew()?, shares(&self.segments)?, || (), work, &mut take)?;
         let distances = std::mem::take(&mut totals.kept_in_chains);
-        let has_chains = self.connected.is_some() && self.keepers.is_some();
-        let chains = has_chains.then(|| self.chains(&divided, distances)).transpose()?;
+        let divided = self.divided.as_ref().filter(|_| self.keepers.is_some());
+        let chains = divided.map(|divided| self.chains(divided, &counts, distances)).transpose()?;
         Ok((totals, chains))
     }
 
-    /// The connected component of a number and the fingerprint of its keeper.
+    /// The chain of a number and the fingerprint of its keeper.
     fn in_chain(&self, number: u32) -> Option<(usize, F)> {
-        let connected = self.connected.as_ref()?;
-        let component = connected.of(number)?;
-        Some((component, *self.keepers.as_ref()?.get(connected.first(component))?))
+        let divided = self.divided.as_ref()?;
+        let chain = divided.component(number)?;
+        Some((chain, *self.keepers.as_ref()?.get(divided.first(chain))?))
     }
 
-    fn chains(&self, divided: &Divided, distances: Vec<u64>) -> Result<Chains<F>> {
-        let Divided { clusters, records } = divided;
-        let all = || clusters.iter().zip(records).enumerate().filter(|(_, (clusters, _))| **clusters > 1);
-        let largest = all().max_by_key(|&(component, (_, records))| (records, Reverse(component)));
-        let largest = largest.and_then(|(component, (&clusters, &records))| {
-            let first = self.connected.as_ref()?.first(component);
-            Some(self.labels.of(first).map(|keeper| Chain { keeper, records, clusters: clusters.into() }))
+    fn chains(&self, divided: &Divided, counts: &Counts, distances: Vec<u64>) -> Result<Chains<F>> {
+        let all = counts.clusters.iter().zip(&counts.records).enumerate();
+        let largest = all.max_by_key(|&(chain, (_, records))| (records, Reverse(chain)));
+        let largest = largest.map(|(chain, (&clusters, &records))| {
+            let keeper = self.labels.of(divided.first(chain))?;
+            Ok(Chain { keeper, records, clusters: clusters.into() })
         });
         let more_removed = distances.iter().sum();
-        Ok(Chains { count: all().count() as u64, largest: largest.transpose()?, more_removed, distances })
+        Ok(Chains { count: divided.count() as u64, largest: largest.transpose()?, more_removed, distances })
     }
 }
 
@@ -116,12 +115,12 @@ impl<F: Fingerprint> Totals<F> {
     }
 }
 
-impl Divided {
+impl Counts {
     fn add(&mut self, member: &Member) {
-        if let Some(clusters) = self.clusters.get_mut(member.component) {
+        if let Some(clusters) = self.clusters.get_mut(member.chain) {
             *clusters += u32::from(member.is_keeper);
         }
-        if let Some(records) = self.records.get_mut(member.component) {
+        if let Some(records) = self.records.get_mut(member.chain) {
             *records = records.saturating_add(member.records);
         }
     }
