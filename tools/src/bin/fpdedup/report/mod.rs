@@ -1,43 +1,26 @@
 //! The report on clusters and on the records that are removed: for people, for programs, and as a picture.
 
+mod about;
 mod chart;
 mod object;
 mod picture;
 mod svg;
 mod text;
 
+pub(crate) use about::About;
+
 use std::io::{self, BufWriter, Write};
 use std::path::Path;
 
 use anyhow::{Context, bail};
 use fpstore::Fingerprint;
-use fpstore::clusters::{ClusterReport, Clustering, Linkage};
+use fpstore::clusters::{ClusterReport, Clustering};
 use fpstore_tools::output::File;
 
 use crate::args::ReportOptions;
 
 /// Number of large clusters in a report.
 const LARGEST: usize = 10;
-
-/// What a report says of the run.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct About {
-    pub(crate) linkage: Linkage,
-    /// Bits in which near fingerprints may differ.
-    pub(crate) distance: u32,
-    /// Names of the numbers of clusters and of other records, for people.
-    pub(crate) names: [&'static str; 2],
-}
-
-impl About {
-    fn linkage(self) -> &'static str {
-        match self.linkage {
-            Linkage::Single => "single",
-            Linkage::Star => "star",
-            Linkage::Complete => "complete",
-        }
-    }
-}
 
 /// A report that is wanted, and its destinations.
 pub(crate) struct Reporting {

@@ -10,7 +10,7 @@ use fpstore_tools::report;
 use serde::Serialize;
 use serde_json::Value;
 
-use crate::report::About;
+use crate::report::about::About;
 
 #[derive(Serialize)]
 struct Object {

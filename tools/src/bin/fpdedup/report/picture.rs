@@ -4,7 +4,7 @@ use fpstore::Fingerprint;
 use fpstore::clusters::ClusterReport;
 use fpstore_tools::number::{count, count_of, float};
 
-use crate::report::About;
+use crate::report::about::About;
 use crate::report::chart::{Chart, Scale};
 use crate::report::svg::{Anchor, Svg};
 

@@ -7,7 +7,7 @@ use fpstore::{Fingerprint, Id};
 use fpstore_tools::number::{count, count_of, float, hex};
 use fpstore_tools::report::{Columns, facts};
 
-use crate::report::About;
+use crate::report::about::About;
 
 pub(super) fn write<F: Fingerprint>(found: &ClusterReport<F>, about: About, out: &mut dyn Write) -> io::Result<()> {
     let distance = about.distance;
