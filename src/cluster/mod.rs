@@ -14,8 +14,8 @@
 //! records came (`label_order.rs`, `unary_counts.rs`).
 //!
 //! [`Linkage`] (`linkage.rs`) is the rule that makes clusters of pairs. Star and complete linkage take fingerprints by
-//! priority (`find_linked.rs`, `priority.rs`); `evidence.rs` has the reason why each record is not kept, `chains.rs` the
-//! connected components that they divide.
+//! priority (`find_linked.rs`, `priority.rs`); `evidence.rs` has the reason why each record is not kept, `chains.rs`
+//! the connected components that they divide.
 //!
 //! Guaranteed: the clusters and labels do not depend on threads, memory, or earlier labels; the memory is bounded by
 //! [`Clusters::with_memory`]. Temporary files have no names and no specified format.
