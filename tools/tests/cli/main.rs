@@ -18,6 +18,11 @@ mod dedup_previous;
 #[cfg(unix)]
 mod dedup_stopped;
 mod dedup_warnings;
+mod documents;
+mod documents_formats;
+mod documents_refused;
+#[cfg(unix)]
+mod documents_stopped;
 mod dump;
 mod dump_damage;
 mod dump_drawings;

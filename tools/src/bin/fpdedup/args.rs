@@ -9,12 +9,15 @@ use fpstore_tools::common::Common;
 use fpstore_tools::input::InputOptions;
 use fpstore_tools::size;
 
+use crate::documents::{self, DocumentsArgs};
+
 const EXAMPLES: &str = "\
 Nothing is ever written to a STORE. Output does not depend on --threads. Exit code: 0 = done, 1 = `pairs` or `join` \
 found \
 nothing, 2 = an error, 130 = Ctrl-C, 143 = SIGTERM.
 
 Examples:
+  fpdedup documents pages.parquet -o clean.parquet         documents without near-duplicates, no store needed
   fpdedup pairs store > pairs.tsv              all pairs of records within the store's K
   fpdedup pairs --distinct -k 2 store          all pairs of fingerprints within 2 bits
   fpdedup clusters store --output labels.parquet
@@ -158,6 +161,9 @@ pub(crate) enum What {
         /// The store
         store: PathBuf,
     },
+    /// Documents in, documents without near-duplicates out
+    #[command(after_help = documents::EXAMPLES)]
+    Documents(Box<DocumentsArgs>),
     /// Every near pair of a record of one store and one of another store or a file
     #[command(after_help = JOIN_EXAMPLES)]
     Join {
@@ -201,20 +207,25 @@ pub(crate) struct Order {
 impl Order {
     /// Returns the linkage, or the default of the subcommand.
     pub(crate) fn linkage_or(&self, default: Linkage) -> Linkage {
-        match self.linkage {
-            None => default,
-            Some(Rule::Single) => Linkage::Single,
-            Some(Rule::Star) => Linkage::Star,
-            Some(Rule::Complete) => Linkage::Complete,
-        }
+        self.linkage.map_or(default, Rule::linkage)
     }
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum Rule {
+pub(crate) enum Rule {
     Single,
     Star,
     Complete,
+}
+
+impl Rule {
+    pub(crate) fn linkage(self) -> Linkage {
+        match self {
+            Self::Single => Linkage::Single,
+            Self::Star => Linkage::Star,
+            Self::Complete => Linkage::Complete,
+        }
+    }
 }
 
 /// What `keep` does beside printing what is kept.

@@ -44,6 +44,14 @@ impl Watched {
     }
 }
 
+/// Shows the progress of a join and lets Ctrl-C stop it, until the result is dropped.
+pub(crate) fn watch(common: Common, message: &'static str, progress: fpstore::Progress) -> anyhow::Result<Watched> {
+    let watched = progress.clone();
+    let shown =
+        if common.shows_progress() { Progress::share(message, move || watched.share()) } else { Progress::hidden() };
+    Ok(Watched { shown, _stop: interrupt::on_interrupt(move || progress.stop())? })
+}
+
 /// The work of a subcommand.
 pub(crate) struct Job<'a> {
     common: Common,
@@ -115,13 +123,7 @@ impl<'a> Job<'a> {
 
     /// Shows the progress of a join and lets Ctrl-C stop it, until the result is dropped.
     pub(crate) fn watch(&self, message: &'static str, progress: fpstore::Progress) -> anyhow::Result<Watched> {
-        let watched = progress.clone();
-        let shown = if self.common.shows_progress() {
-            Progress::share(message, move || watched.share())
-        } else {
-            Progress::hidden()
-        };
-        Ok(Watched { shown, _stop: interrupt::on_interrupt(move || progress.stop())? })
+        watch(self.common, message, progress)
     }
 
     /// Warns of records that are left out although they are far from the record of their cluster that is kept.

@@ -6,6 +6,7 @@
 mod args;
 mod clusters;
 mod copied;
+mod documents;
 mod job;
 mod keep;
 mod label_rows;
@@ -45,6 +46,7 @@ fn run(args: &Args) -> anyhow::Result<Outcome> {
             let what = clusters::What { min_size: *min_size, report: *report, order };
             by_width!(width(store)?, F => clusters::run::<F>(args.common, &beside, what, options, store))
         }
+        What::Documents(given) => documents::run(args.common, given),
         What::Keep { keep, options, store } => {
             by_width!(width(store)?, F => keep::run::<F>(args.common, keep, options, store))
         }
@@ -60,6 +62,8 @@ fn check_output(what: &What) -> anyhow::Result<()> {
             (options, store, new.iter().map(|new| new.as_os_str()).chain([order.keep.as_os_str()]).collect())
         }
         What::Keep { keep, options, store } => (options, store, vec![keep.order.keep.as_os_str()]),
+        // It checks its own.
+        What::Documents(_) => return Ok(()),
     };
     let evidence = if let What::Keep { keep, .. } = what { keep.evidence.as_deref() } else { None };
     let read: Vec<&OsStr> = others.into_iter().chain([store.as_os_str()]).collect();

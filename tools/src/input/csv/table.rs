@@ -14,6 +14,8 @@ pub(crate) struct Table {
     has_header: bool,
     columns: Option<Columns>,
     quality: Option<(Quality, usize)>,
+    /// The names of all columns.
+    names: Vec<Box<[u8]>>,
     /// The names of all columns but that of the fingerprints, if there is no column of ids.
     others: Option<String>,
 }
@@ -29,7 +31,7 @@ struct Columns {
 impl Table {
     /// Returns the records of rows; `has_header` tells whether a `#fpstore` line precedes them.
     pub(crate) fn new(rows: Rows, selection: Selection, has_header: bool) -> Self {
-        Self { rows, selection, has_header, columns: None, quality: None, others: None }
+        Self { rows, selection, has_header, columns: None, quality: None, names: Vec::new(), others: None }
     }
 
     /// Adds the column of the quality.
@@ -66,6 +68,19 @@ impl Table {
     /// Why [`Self::next_record`] failed, if the next call continues with the next row.
     pub(crate) fn given_up(&self) -> Option<GivenUp> {
         self.rows.given_up().filter(|_| self.columns.is_some())
+    }
+
+    /// Names of all columns; none if there is no row at all.
+    pub(crate) fn all_names(&mut self) -> Result<&[Box<[u8]>], String> {
+        if self.columns.is_none() {
+            self.columns = self.names()?;
+        }
+        Ok(&self.names)
+    }
+
+    /// All cells of the row that [`Self::next_record`] came to.
+    pub(crate) fn cells(&self) -> impl Iterator<Item = &[u8]> {
+        (0..self.rows.count()).map(|number| self.rows.cell(number))
     }
 
     /// Advances to the next record; `false` at the end of the stream.
@@ -109,6 +124,7 @@ impl Table {
             let found = self.rows.find(&quality.column)?;
             *column = found.ok_or_else(|| no_column(&quality.column, &self.rows.list()))?;
         }
+        self.names = (0..self.rows.count()).map(|number| self.rows.cell(number).into()).collect();
         self.others = id.is_none().then(|| self.rows.list_but(value));
         Ok(Some(Columns { count: self.rows.count(), value, id }))
     }

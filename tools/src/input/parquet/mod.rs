@@ -30,6 +30,7 @@ mod records;
 mod table;
 
 pub(crate) use self::batches::{Batches, LOST};
+pub(crate) use self::guard::guarded;
 pub(super) use self::id_column::IdColumn;
 pub(super) use self::labels::Labels;
 pub(super) use self::records::{Parquet, Rows};

@@ -10,7 +10,6 @@ mod collect;
 mod columns;
 mod ids;
 mod judge;
-mod texts;
 
 use std::ffi::OsStr;
 use std::io::{self, BufWriter, Write};
@@ -25,6 +24,7 @@ use fpstore_tools::rows::Rows;
 use super::threshold;
 use crate::args::CompareArgs;
 use budget::Budget;
+use collect::Texts;
 use columns::Columns;
 use ids::Ids;
 use judge::Judge;
@@ -50,7 +50,7 @@ pub(super) fn run(args: &CompareArgs, matches: &OsStr, common: Common) -> anyhow
     let normalise = args.features.normalise.clone().unwrap_or_default();
     let collect = collect::Collect { inputs: &inputs, normalise: &normalise, directory };
     let texts = collect.texts(&ids, budget, common)?;
-    if texts.missing() {
+    if texts.contents.missing().is_some() {
         complain(&rows, columns, &ids, &texts)?;
     }
 
@@ -85,11 +85,11 @@ fn wanted(rows: &Rows, columns: Columns, budget: Budget) -> anyhow::Result<Ids> 
 }
 
 /// Returns an error for the first line with an id that no document has.
-fn complain(rows: &Rows, columns: Columns, ids: &Ids, texts: &texts::Texts) -> anyhow::Result<()> {
+fn complain(rows: &Rows, columns: Columns, ids: &Ids, texts: &Texts) -> anyhow::Result<()> {
     let mut reader = rows.read()?;
     while let Some(row) = reader.next_row()? {
         let pair = columns.of(row).map_err(anyhow::Error::msg)?;
-        let missing = |id: &&str| ids.index(id).and_then(|index| texts.place(index)).is_none();
+        let missing = |id: &&str| ids.index(id).and_then(|index| texts.contents.length(index)).is_none();
         let message = pair.into_iter().find(missing).map(|id| {
             format!(
                 "no document has the id '{id}'; name all inputs with --documents, and the columns of the ids with \
