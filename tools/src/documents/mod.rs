@@ -31,6 +31,7 @@ mod parquet;
 mod queue;
 mod reader;
 mod rejects;
+mod similar;
 mod spool;
 #[cfg(test)]
 mod testing;
@@ -47,4 +48,5 @@ pub use item::Location;
 pub use limits::{DOCUMENT_LIMIT, TOKEN_LIMIT};
 pub use options::{DocumentFormat, DocumentOptions};
 pub use rejects::{LeaveOptions, LeftOut, OnError, RejectOptions, Rejects};
+pub use similar::{Comparison, LONG, SHORT, Similarity};
 pub use spool::{Spool, Spooled};

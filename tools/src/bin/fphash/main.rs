@@ -12,6 +12,7 @@ mod minhash;
 mod presets;
 mod signatures;
 mod simhash;
+mod wanted;
 mod weights;
 
 use std::process::ExitCode;

@@ -3,24 +3,18 @@
 //! The texts that are needed go to a temporary file, as many at a time as memory has space for their places; each time,
 //! all documents are read. Then pairs are compared in the order of the input, a batch at a time, on all threads.
 
-use std::collections::HashMap;
-
-use anyhow::Context;
+use anyhow::{Context, bail};
 use fpsketch::Preparation;
-use fpsketch::compare::FeatureSet;
-use fpstore_tools::documents::{Document, Inputs, Spool, each_or_fault};
+use fpstore_tools::documents::{Comparison, Document, Inputs, Similarity, Spool, each_or_fault};
+use fpstore_tools::memory;
 use fpstore_tools::progress::Progress;
-use fpstore_tools::{interrupt, memory};
-use rayon::prelude::*;
 
 use super::compare::LINKS;
 use super::links::{Fate, Fates, Link, Links};
 use super::work::Work;
 
-/// Bytes of a pair in memory: both documents, and the places of their texts.
-const PAIR: u64 = 128;
-/// Bytes of memory for each byte of a text that is compared: its words, and their hashes before and after sorting.
-const COMPARED: u64 = 32;
+/// Bytes of a pair in memory: both documents, the places of their texts, and the result.
+const PAIR: u64 = 192;
 
 /// How texts are compared.
 pub(super) struct Verifying<'a> {
@@ -81,43 +75,20 @@ impl Verifying<'_> {
             Ok(())
         })?;
         let texts = texts.finish()?;
-        let most = free / 4 / COMPARED;
-        let mut rest = pairs;
-        while !rest.is_empty() {
-            interrupt::check()?;
-            let mut sets: HashMap<u64, Option<FeatureSet>> = HashMap::new();
-            let (mut batch, mut bytes) = (0, 0);
-            for (document, link) in rest {
-                for one in [*document, link.keeper] {
-                    let index = wanted.binary_search(&one).ok().context(CHANGED)?;
-                    if sets.insert(one, None).is_none() {
-                        bytes += texts.length(index).context(CHANGED)?;
-                    }
-                }
-                batch += 1;
-                if bytes >= most {
-                    break;
-                }
-            }
-            let (now, later) = rest.split_at_checked(batch).unwrap_or((rest, &[]));
-            sets.par_iter_mut().try_for_each(|(document, set)| {
-                let index = wanted.binary_search(document).ok().context(CHANGED)?;
-                let content = texts.read(index)?;
-                *set = Some(self.preparation.set(content.document()));
-                anyhow::Ok(())
-            })?;
-            let set = |document: u64| sets.get(&document).and_then(Option::as_ref).context(CHANGED);
-            let judge = |(document, link): &Pair| {
-                let similarity = set(*document)?.jaccard(set(link.keeper)?);
-                let is_similar = similarity >= self.threshold;
-                let fate = if is_similar { Fate::Removed(Link { similarity, ..*link }) } else { Fate::Doubtful };
-                anyhow::Ok((*document, fate))
-            };
-            let mut fates = now.par_iter().map(judge).collect::<anyhow::Result<Vec<_>>>()?;
-            links.set(&mut fates)?;
-            rest = later;
+        let index = |document: u64| wanted.binary_search(&document).ok().context(CHANGED);
+        let indexes = pairs.iter().map(|(document, link)| Ok((index(*document)?, index(link.keeper)?)));
+        let indexes = indexes.collect::<anyhow::Result<Vec<_>>>()?;
+        if texts.missing().is_some() {
+            bail!(CHANGED);
         }
-        Ok(())
+        let similarities = Comparison::new(self.preparation).of(&indexes, &texts, free / 4)?;
+        let judge = |((document, link), similarity): (&Pair, Similarity)| {
+            let similarity = similarity.jaccard;
+            let is_similar = similarity >= self.threshold;
+            let fate = if is_similar { Fate::Removed(Link { similarity, ..*link }) } else { Fate::Doubtful };
+            (*document, fate)
+        };
+        links.set(&mut pairs.iter().zip(similarities).map(judge).collect::<Vec<_>>())
     }
 }
 

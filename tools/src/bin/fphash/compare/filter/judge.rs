@@ -11,9 +11,8 @@ use fpstore_tools::number::push_json_text;
 use fpstore_tools::rows::Rows;
 use rayon::prelude::*;
 
-use super::collect::Texts;
 use super::columns::Columns;
-use super::ids::Ids;
+use crate::wanted::{Ids, Texts};
 
 /// Bytes of a line beside itself and its texts.
 const LINE: u64 = 256;

@@ -5,16 +5,15 @@
 //! of the texts, and the texts of one batch of lines. The output does not depend on the number of threads, and begins
 //! only when all documents have been found.
 
-mod budget;
-mod collect;
 mod columns;
-mod ids;
 mod judge;
 
 use std::ffi::OsStr;
 use std::io::{self, BufWriter, Write};
 
 use anyhow::{Context, bail};
+use fpsketch::Features;
+use fpsketch::compare::Measure;
 use fpstore_tools::common::Common;
 use fpstore_tools::documents::{DocumentOptions, Inputs};
 use fpstore_tools::exit::Outcome;
@@ -23,10 +22,8 @@ use fpstore_tools::rows::Rows;
 
 use super::threshold;
 use crate::args::CompareArgs;
-use budget::Budget;
-use collect::Texts;
+use crate::wanted::{Budget, Collect, Ids, Texts};
 use columns::Columns;
-use ids::Ids;
 use judge::Judge;
 
 pub(super) fn run(args: &CompareArgs, matches: &OsStr, common: Common) -> anyhow::Result<Outcome> {
@@ -48,7 +45,7 @@ pub(super) fn run(args: &CompareArgs, matches: &OsStr, common: Common) -> anyhow
     let ids = wanted(&rows, columns, budget)?;
 
     let normalise = args.features.normalise.clone().unwrap_or_default();
-    let collect = collect::Collect { inputs: &inputs, normalise: &normalise, directory };
+    let collect = Collect { inputs: &inputs, normalise: &normalise, directory };
     let texts = collect.texts(&ids, budget, common)?;
     if texts.contents.missing().is_some() {
         complain(&rows, columns, &ids, &texts)?;
@@ -56,7 +53,7 @@ pub(super) fn run(args: &CompareArgs, matches: &OsStr, common: Common) -> anyhow
 
     let judge = Judge { measure, threshold, columns, ids: &ids, texts: &texts, json: common.json };
     let mut out = BufWriter::with_capacity(1 << 16, io::stdout().lock());
-    let (lines, similar) = judge.rows(&rows, budget.batch(&ids, measure), &mut out)?;
+    let (lines, similar) = judge.rows(&rows, budget.texts(&ids) / (1 + working(measure)), &mut out)?;
     out.flush()?;
     if common.shows_progress() {
         let _ = writeln!(io::stderr().lock(), "{}, of which {similar} similar", count_of(lines, "match"));
@@ -101,4 +98,16 @@ fn complain(rows: &Rows, columns: Columns, ids: &Ids, texts: &Texts) -> anyhow::
         }
     }
     Ok(())
+}
+
+/// Approximate working memory of a comparison, for each byte of its texts: a bit matrix, an automaton, tables of
+/// features.
+fn working(measure: Measure) -> u64 {
+    match measure {
+        Measure::Edit => 64,
+        Measure::Substring => 512,
+        Measure::Cosine(Features::Chars(_)) | Measure::Euclidean(Features::Chars(_)) => 200,
+        Measure::Jaccard(Features::Chars(_)) => 200,
+        Measure::Cosine(_) | Measure::Euclidean(_) | Measure::Jaccard(_) => 100,
+    }
 }

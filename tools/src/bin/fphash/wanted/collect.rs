@@ -13,22 +13,22 @@ use crate::lines;
 
 /// The inputs, and how they are read.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Collect<'a> {
-    pub(super) inputs: &'a Inputs,
-    pub(super) normalise: &'a Normalise,
-    pub(super) directory: Option<&'a Path>,
+pub(crate) struct Collect<'a> {
+    pub(crate) inputs: &'a Inputs,
+    pub(crate) normalise: &'a Normalise,
+    pub(crate) directory: Option<&'a Path>,
 }
 
 /// The texts of documents, by the index of their ids.
 #[derive(Debug)]
-pub(super) struct Texts {
-    pub(super) contents: Spooled,
+pub(crate) struct Texts {
+    pub(crate) contents: Spooled,
     /// Whether the id of each document is a number.
     numbers: Vec<bool>,
 }
 
 impl Texts {
-    pub(super) fn is_number(&self, index: usize) -> bool {
+    pub(crate) fn is_number(&self, index: usize) -> bool {
         self.numbers.get(index).copied().unwrap_or_default()
     }
 }
@@ -46,7 +46,7 @@ enum Made {
 impl Collect<'_> {
     /// Returns the normalised texts of the documents with these ids. Documents without ids are numbered from 0, as a
     /// store numbers them.
-    pub(super) fn texts(self, ids: &Ids, budget: Budget, common: Common) -> anyhow::Result<Texts> {
+    pub(crate) fn texts(self, ids: &Ids, budget: Budget, common: Common) -> anyhow::Result<Texts> {
         let make = |document: Document, _: &Location| {
             let Document { id, content, .. } = document;
             let Content::Text(text) = content else {
@@ -73,7 +73,7 @@ impl Collect<'_> {
                         numbering.with_id()?;
                         if !add(index, number, text)? {
                             let name = ids.name(index).unwrap_or_default();
-                            bail!("two documents have the id '{name}'; the matches do not say which is meant");
+                            bail!("two documents have the id '{name}', so it does not say which is meant");
                         }
                     }
                     Made::Other => numbering.with_id()?,
