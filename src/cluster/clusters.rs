@@ -151,7 +151,12 @@ impl<F: Fingerprint> Clusters<F> {
 
     /// Bytes of memory beyond [`Clusters::least_memory`], and those of the smallest join.
     pub(crate) fn spare(&self) -> Result<u64> {
-        let least = self.least_memory()?;
+        self.spare_beside(0)
+    }
+
+    /// The same if further `bytes` are needed.
+    pub(crate) fn spare_beside(&self, bytes: u64) -> Result<u64> {
+        let least = self.least_memory()? + bytes;
         self.job.memory.checked_sub(least).map(|spare| spare + LEAST_JOIN).ok_or_else(|| {
             Error::invalid(format!("clusters take {} MiB of memory at least", (least >> 20) + 1))
                 .with_remedy("allow more")
