@@ -44,8 +44,16 @@ impl<F: Fingerprint> Clusters<F> {
     /// Takes the evidence of earlier stars of the store, for [`Clusters::find_from_removals`].
     ///
     /// # Errors
-    /// Those of [`Clusters::find`] about memory and numbers, and from reading.
+    /// `Unsupported` for other linkages than [`Linkage::Star`]; `InvalidInput` without [`Clusters::with_removals`]; those
+    /// of [`Clusters::find`] about memory and numbers, and from reading.
     pub fn removals(&self) -> Result<Removals<F>> {
+        if self.linkage != Linkage::Star {
+            return Err(Error::new(ErrorKind::Unsupported, "only stars can continue earlier ones")
+                .with_remedy("search all clusters again"));
+        }
+        if !self.removals {
+            return Err(Error::invalid("the clusters were not prepared for earlier evidence"));
+        }
         Ok(Removals::new(self, self.spare()? / 4))
     }
 
@@ -71,7 +79,7 @@ impl<F: Fingerprint> Clusters<F> {
     /// let (store, _) = load(&path, Records::Numbered(vec![0b0u64, 0b111, u64::MAX]))?;
     /// // Within three bits of the removed record 1, but not of the kept ones 0 and 2.
     /// let (new, _) = load(&new_path, Records::WithIds(vec![Record { fingerprint: 0b11_1111, id: 7.into() }]))?;
-    /// let clusters = store.clusters(3)?.with_linkage(Linkage::Star).with_keepers().with_new(&new.snapshot())?;
+    /// let clusters = store.clusters(3)?.with_linkage(Linkage::Star).with_removals().with_new(&new.snapshot())?;
     /// let mut removals = clusters.removals()?;
     /// removals.push(&ids(1), &ids(0), 3, 1)?;
     /// let clustering = clusters.find_from_removals(removals, &Keeper::Smallest)?;
@@ -88,19 +96,12 @@ impl<F: Fingerprint> Clusters<F> {
     /// As [`Clusters::find`]. `InvalidInput` if `removals` are not those of the store: if a record is not there, its
     /// keeper is not there or removed itself or farther than the distance, a record comes twice, or a fingerprint has
     /// several kept records; if several records share an id and only some of them are removed, or one of them is a
-    /// keeper; without [`Clusters::with_keepers`]. `Unsupported` for other linkages than [`Linkage::Star`].
+    /// keeper.
     pub fn find_from_removals(&self, removals: Removals<F>, keeper: &Keeper) -> Result<Clustering<F>> {
-        if self.linkage != Linkage::Star {
-            return Err(Error::new(ErrorKind::Unsupported, "only stars can continue earlier ones")
-                .with_remedy("search all clusters again"));
-        }
-        if !self.keepers {
-            return Err(Error::invalid("stars continue with their keepers"));
-        }
         let segments = self.segments()?;
         let (old, new) = segments.split_at_checked(self.old()?).unwrap_or_default();
         let (first, count) = (Numbers::<F>::count_of(old)?, Numbers::<F>::count_of(&segments)?);
-        let spare = self.spare_beside(4 * u64::from(first))?;
+        let spare = self.spare()?;
         let mut numbers = Numbers::new(&segments, 0)?;
         let earlier = removals.matched(self, &numbers, spare)?;
         let [fresh, met] = self.added(new, &numbers, [first, count])?;

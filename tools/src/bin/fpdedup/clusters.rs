@@ -78,7 +78,7 @@ pub(crate) fn run<F: Fingerprint>(
     let kept = Kept::read(&order.keep, kind)?;
     let new = beside.new.map(|new| Other::open(&job, &store, new, beside.input, Ids::Is(kind))).transpose()?;
     let k = job.distance(&store)?;
-    let mut clusters = job.clusters(&store, new.as_ref().map(|new| &new.store), linkage)?;
+    let mut clusters = job.clusters(&store, new.as_ref().map(|new| &new.store), linkage, false)?;
     if wants_report || min_size > 1 {
         clusters = clusters.with_sizes();
     }

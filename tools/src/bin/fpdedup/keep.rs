@@ -59,7 +59,8 @@ pub(crate) fn run<F: Fingerprint>(
     }
     let kept = Kept::read(&keep.order.keep, kind)?;
     let new = beside.new.map(|new| Other::open(&job, &store, new, beside.input, Ids::Is(kind))).transpose()?;
-    let clusters = job.clusters(&store, new.as_ref().map(|new| &new.store), linkage)?.with_keepers();
+    let has_evidence = beside.previous.is_some();
+    let clusters = job.clusters(&store, new.as_ref().map(|new| &new.store), linkage, has_evidence)?.with_keepers();
     let columns = if kind == IdKind::None { WITHOUT_IDS } else { COLUMNS };
     let is_text = kind == IdKind::Text;
     let output = Output::open(("--output", options.output.as_deref()), job.json(), columns, F::WIDTH, &[is_text])?;
