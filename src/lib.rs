@@ -99,6 +99,6 @@ pub mod pairs {
 pub mod clusters {
     pub use crate::cluster::{
         ClusterChange, ClusterChanges, ClusterReport, ClusterUpdate, Clustered, ClusteredIter, Clustering, Clusters,
-        Keeper, Label, LabelRef, LargeCluster, LeftOut, Linkage, Previous, Ranking, Removed, SizeClass,
+        Keeper, Label, LabelRef, LargeCluster, LeftOut, Linkage, Previous, Ranking, Removals, Removed, SizeClass,
     };
 }

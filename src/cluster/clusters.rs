@@ -17,6 +17,8 @@ use std::sync::Arc;
 pub(crate) const LOOKED_UP: u64 = 256;
 const LEAST_JOIN: u64 = 16 << 20;
 pub(crate) const COMPONENT: u64 = 4;
+/// Bytes of a kept record's place among the ids of its fingerprint.
+const PLACE: u64 = 4;
 
 /// The connected components of a store's records at a distance. Two records are linked if their
 /// fingerprints are within it; the same id on two fingerprints links nothing.
@@ -45,6 +47,7 @@ pub struct Clusters<F: Fingerprint = u64> {
     pub(crate) job: JobContext,
     pub(crate) sizes: bool,
     pub(crate) keepers: bool,
+    pub(crate) removals: bool,
     fingerprints: PhantomData<F>,
 }
 
@@ -60,6 +63,7 @@ impl<F: Fingerprint> Clusters<F> {
             job: JobContext::new(snapshot),
             sizes: false,
             keepers: false,
+            removals: false,
             fingerprints: PhantomData,
         })
     }
@@ -107,6 +111,14 @@ impl<F: Fingerprint> Clusters<F> {
         self
     }
 
+    /// Prepares for the evidence of earlier stars ([`Clusters::removals`]), as [`Clusters::with_keepers`]. Takes four bytes
+    /// more a fingerprint of the store.
+    #[must_use]
+    pub fn with_removals(mut self) -> Self {
+        self.removals = true;
+        self.with_keepers()
+    }
+
     /// Includes the records of another store, such as a crawl that is not in this one yet. A record may be in both.
     ///
     /// # Errors
@@ -146,7 +158,10 @@ impl<F: Fingerprint> Clusters<F> {
     pub fn least_memory(&self) -> Result<u64> {
         // A byte for the bits.
         let each = self.linkage.bytes() + 1;
-        Ok(u64::from(Numbers::<F>::count_of(&self.segments()?)?) * each + LEAST_JOIN)
+        let segments = self.segments()?;
+        let old = segments.get(..self.old()?).filter(|_| self.removals).unwrap_or_default();
+        let places = u64::from(Numbers::<F>::count_of(old)?) * PLACE;
+        Ok(u64::from(Numbers::<F>::count_of(&segments)?) * each + places + LEAST_JOIN)
     }
 
     /// Bytes of memory beyond [`Clusters::least_memory`], and those of the smallest join.

@@ -15,6 +15,8 @@
 //!
 //! [`Linkage`] (`linkage.rs`) is the rule that makes clusters of pairs. Star and complete linkage take fingerprints by
 //! priority (`find_linked.rs`, `priority.rs`); `evidence.rs` has the reason why each record is not kept.
+//! [`Clusters::find_from_removals`] (`find_added.rs`) continues from that evidence ([`Removals`], `match_removals.rs`):
+//! only new fingerprints are compared, with each other and with earlier keepers.
 //!
 //! Guaranteed: the clusters and labels do not depend on threads, memory, or earlier labels; the memory is bounded by
 //! [`Clusters::with_memory`]. Temporary files have no names and no specified format.
@@ -26,6 +28,7 @@ mod components;
 mod earlier_clusters;
 mod evidence;
 mod few_pairs;
+mod find_added;
 mod find_clusters;
 mod find_linked;
 mod groups;
@@ -36,10 +39,12 @@ mod labels;
 mod linkage;
 mod match_by_id;
 mod match_by_place;
+mod match_removals;
 mod names;
 mod numbers;
 mod previous;
 mod priority;
+mod removals;
 mod report;
 mod unary_counts;
 mod union_find;
@@ -52,4 +57,5 @@ pub use keeper::{Keeper, Ranking};
 pub use labels::{Label, LabelRef};
 pub use linkage::Linkage;
 pub use previous::Previous;
+pub use removals::Removals;
 pub use report::{ClusterReport, LargeCluster, SizeClass};

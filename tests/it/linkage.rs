@@ -4,25 +4,32 @@ use crate::clusters::{crowded, text};
 use crate::support::{Fixture, Random, families, numbered, real, wide};
 use fpstore::clusters::{Clustering, Keeper, Label, Linkage, Removed};
 use fpstore::{ErrorKind, Fingerprint, Id, IdKind, Parameters, ReadMode, Record, Result, Store, U256};
+use std::cmp::Ordering;
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
 /// A cluster, its keeper first.
-type Cluster<F> = Vec<Record<F>>;
+pub(crate) type Cluster<F> = Vec<Record<F>>;
+
+/// `Less` if `a` comes before `b`.
+pub(crate) fn by_priority<F: Fingerprint>(a: &Record<F>, b: &Record<F>, keeper: &Keeper) -> Ordering {
+    let is_counted = matches!(a.id, Id::Count(_));
+    let rank = |id: &Id| if let Keeper::Ranked(rank) = keeper { rank(id).unwrap_or(u64::MAX) } else { 0 };
+    let by_id = if is_counted { a.fingerprint.cmp(&b.fingerprint) } else { a.id.cmp(&b.id) };
+    let by_id = if matches!(keeper, Keeper::Largest) { by_id.reverse() } else { by_id };
+    (if is_counted { by_id } else { rank(&a.id).cmp(&rank(&b.id)).then(by_id) }).then(a.fingerprint.cmp(&b.fingerprint))
+}
 
 /// The clusters by definition: records by priority, one after the other.
-fn greedy<F: Fingerprint>(records: &[Record<F>], k: u32, linkage: Linkage, keeper: &Keeper) -> Vec<Cluster<F>> {
+pub(crate) fn greedy<F: Fingerprint>(
+    records: &[Record<F>],
+    k: u32,
+    linkage: Linkage,
+    keeper: &Keeper,
+) -> Vec<Cluster<F>> {
     let mut records: Vec<&Record<F>> = records.iter().collect::<BTreeSet<_>>().into_iter().collect();
-    records.sort_by_key(|record| record.fingerprint);
-    let is_counted = matches!(records.first(), Some(Record { id: Id::Count(_), .. }));
-    let rank = |id: &Id| if let Keeper::Ranked(rank) = keeper { rank(id).unwrap_or(u64::MAX) } else { 0 };
-    records.sort_by(|a, b| {
-        let by_id = if is_counted { a.fingerprint.cmp(&b.fingerprint) } else { a.id.cmp(&b.id) };
-        let by_id = if matches!(keeper, Keeper::Largest) { by_id.reverse() } else { by_id };
-        (if is_counted { by_id } else { rank(&a.id).cmp(&rank(&b.id)).then(by_id) })
-            .then(a.fingerprint.cmp(&b.fingerprint))
-    });
+    records.sort_by(|a, b| by_priority(a, b, keeper));
     let mut clusters: Vec<Cluster<F>> = Vec::new();
     for record in records {
         let is_near = |member: &Record<F>| member.fingerprint.distance(record.fingerprint) <= k;
@@ -38,7 +45,7 @@ fn greedy<F: Fingerprint>(records: &[Record<F>], k: u32, linkage: Linkage, keepe
     clusters
 }
 
-fn label<F: Fingerprint>(record: &Record<F>) -> Label<F> {
+pub(crate) fn label<F: Fingerprint>(record: &Record<F>) -> Label<F> {
     match &record.id {
         Id::Count(_) => Label::Fingerprint(record.fingerprint),
         id => Label::Id(id.clone()),
@@ -46,10 +53,10 @@ fn label<F: Fingerprint>(record: &Record<F>) -> Label<F> {
 }
 
 /// The label of every record.
-type LabelOf<F> = BTreeMap<Record<F>, Label<F>>;
+pub(crate) type LabelOf<F> = BTreeMap<Record<F>, Label<F>>;
 
 /// Evidence and labels as the greedy clusters have them.
-fn expected<F: Fingerprint>(clusters: &[Cluster<F>]) -> (Vec<Removed<F>>, LabelOf<F>) {
+pub(crate) fn expected<F: Fingerprint>(clusters: &[Cluster<F>]) -> (Vec<Removed<F>>, LabelOf<F>) {
     let (mut removed, mut labels) = (Vec::new(), BTreeMap::new());
     for cluster in clusters {
         let keeper = &cluster[0];
@@ -74,7 +81,7 @@ fn expected<F: Fingerprint>(clusters: &[Cluster<F>]) -> (Vec<Removed<F>>, LabelO
     (removed, labels)
 }
 
-fn evidence<F: Fingerprint>(clustering: &Clustering<F>) -> Vec<Removed<F>> {
+pub(crate) fn evidence<F: Fingerprint>(clustering: &Clustering<F>) -> Vec<Removed<F>> {
     let mut all = Vec::new();
     let add = |some: &mut Vec<Removed<F>>, one| {
         some.push(one);
@@ -124,7 +131,7 @@ fn rank(id: &Id) -> Option<u64> {
     (hash % 3 == 0).then_some(hash % 109)
 }
 
-fn keepers() -> [Keeper; 3] {
+pub(crate) fn keepers() -> [Keeper; 3] {
     [Keeper::Smallest, Keeper::Largest, Keeper::Ranked(Arc::new(rank))]
 }
 
@@ -173,7 +180,7 @@ fn real_and_wide_fingerprints() {
 }
 
 /// Fingerprints of which each is three bits from the one before, and farther from all others.
-fn chain(links: usize) -> Vec<u64> {
+pub(crate) fn chain(links: usize) -> Vec<u64> {
     let mut random = Random(3);
     let (mut next, mut recent) = (random.next(), Vec::new());
     let mut link = || {

@@ -62,7 +62,7 @@ pub use header::{HEADER_KEY, Header};
 pub use hex::parse_hex;
 pub use id_reader::IdReader;
 pub use ids::{Found, IdRule, Ids, RawId};
-pub use labels::{LabelLines, LabelReader};
+pub use labels::{Evidence, EvidenceReader, LabelLines, LabelReader};
 pub use lines::LINE_LIMIT;
 pub use opened::Input;
 pub use options::InputOptions;

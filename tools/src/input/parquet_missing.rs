@@ -96,7 +96,7 @@ impl IdColumn {
 pub(super) struct Labels(Infallible);
 
 impl Labels {
-    pub(super) fn open(source: &Source, _: Option<&Path>, _: &Progress) -> anyhow::Result<Self> {
+    pub(super) fn open(source: &Source, _: &[&str], _: Option<&Path>, _: &Progress) -> anyhow::Result<Self> {
         anyhow::bail!("{}: this program was built without Parquet", source.name())
     }
 
@@ -108,7 +108,7 @@ impl Labels {
         match self.0 {}
     }
 
-    pub(super) fn row(&self) -> Result<[Cell<'_>; 2], String> {
+    pub(super) fn cell(&self, _: usize) -> Result<Cell<'_>, String> {
         match self.0 {}
     }
 }

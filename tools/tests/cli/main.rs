@@ -13,6 +13,7 @@
 mod by_id;
 mod corpus;
 mod dedup;
+mod dedup_added;
 mod dedup_linkage;
 mod dedup_previous;
 #[cfg(unix)]

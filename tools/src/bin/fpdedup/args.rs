@@ -84,9 +84,25 @@ the exact number of such records. With complete, a record joins the first cluste
 --evidence: `id<TAB>keeper<TAB>cluster<TAB>distance` for every record that is not kept; for a store without ids, \
 fingerprints instead of ids, and the count of the records. What is kept and the evidence are together all records.
 
+--previous: every record of STORE that EVIDENCE does not list was kept, and stays. A new record is removed by the \
+record of highest priority among the kept ones of STORE that are near it; new records far from all of these are taken \
+by priority. A new record with the fingerprint of an old one has the keeper of that. STORE must not have the new \
+records yet: load them after the run, and the new evidence is that of the next one. Ids name records: if several \
+records share an id, all of them must be removed, or all kept and none of them a keeper in EVIDENCE.
+
+If EVIDENCE is what a run over STORE alone writes with the same K and --keep, the kept records are those of a run \
+without --previous, unless a new record has priority over the record that removes it. A run without --previous would \
+take such a record first: it might be kept and remove the old keeper, which changes what is near either. A warning \
+tells the exact number of these new records.
+
+Even without them the evidence may name other keepers: an old removed record keeps its keeper if a new one of higher \
+priority is near, too. Every removed record is within K bits of its keeper all the same. If no new record has priority \
+over an old one, as with ids that grow and --keep smallest, all output is the same byte for byte.
+
 Examples:
   fpdedup keep store > keep.txt
   fpdedup keep --evidence removed.parquet store > keep.txt
+  fpdedup keep --previous removed.tsv --new today.tsv --evidence removed.tsv store > keep.txt
   fpdedup keep --keep trusted.txt store";
 
 const JOIN_EXAMPLES: &str = "\
@@ -158,6 +174,8 @@ pub(crate) enum What {
         keep: KeepOptions,
         #[command(flatten)]
         options: Options,
+        #[command(flatten)]
+        input: InputOptions,
         /// The store
         store: PathBuf,
     },
@@ -237,6 +255,15 @@ pub(crate) struct KeepOptions {
     /// and its distance from the keeper (.tsv, .csv, .ndjson, or .parquet; .gz, .zst)
     #[arg(long, value_name = "FILE")]
     pub(crate) evidence: Option<PathBuf>,
+    /// Evidence that this command wrote for STORE before, at the same K (.tsv, .txt, .csv, .ndjson, .parquet, or - for
+    /// lines on standard input): its records stay removed, all others of STORE are kept, and only the records of --new
+    /// are compared. The new evidence has all rows
+    #[arg(long, value_name = "EVIDENCE")]
+    pub(crate) previous: Option<PathBuf>,
+    /// Records to add to those of STORE: another store, or input as for fpload: files, a directory or a pattern of names
+    /// (- is standard input). Those that are in STORE too count once, as old
+    #[arg(long, value_name = "INPUT")]
+    pub(crate) new: Option<PathBuf>,
 }
 
 /// Options of all subcommands.

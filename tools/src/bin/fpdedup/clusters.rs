@@ -39,6 +39,19 @@ pub(crate) struct Beside<'a> {
     pub(crate) input: &'a InputOptions,
 }
 
+impl Beside<'_> {
+    /// Rejects options without their file, and two files in one stream.
+    pub(crate) fn check(&self) -> anyhow::Result<()> {
+        if self.new.is_none() && self.input.any() {
+            bail!("--format and the column options describe the file of --new, which was not given");
+        }
+        if self.previous.is_some_and(|previous| previous == Path::new("-")) && self.new == self.previous {
+            bail!("--previous and --new cannot both be standard input");
+        }
+        Ok(())
+    }
+}
+
 /// Options of the output.
 #[derive(Clone, Copy)]
 pub(crate) struct What<'a> {
@@ -57,12 +70,7 @@ pub(crate) fn run<F: Fingerprint>(
     let job = Job::new(common, options)?;
     let store = open::<F>(store)?;
     let kind = store.parameters().ids();
-    if beside.new.is_none() && beside.input.any() {
-        bail!("--format and the column options describe the file of --new, which was not given");
-    }
-    if beside.previous.is_some_and(|previous| previous == Path::new("-")) && beside.new == beside.previous {
-        bail!("--previous and --new cannot both be standard input");
-    }
+    beside.check()?;
     let linkage = order.linkage_or(Linkage::Single);
     if beside.previous.is_some() && linkage != Linkage::Single {
         bail!("--previous continues labels of --linkage single; the others are made anew");
@@ -70,7 +78,7 @@ pub(crate) fn run<F: Fingerprint>(
     let kept = Kept::read(&order.keep, kind)?;
     let new = beside.new.map(|new| Other::open(&job, &store, new, beside.input, Ids::Is(kind))).transpose()?;
     let k = job.distance(&store)?;
-    let mut clusters = job.clusters(&store, new.as_ref().map(|new| &new.store), linkage)?;
+    let mut clusters = job.clusters(&store, new.as_ref().map(|new| &new.store), linkage, false)?;
     if wants_report || min_size > 1 {
         clusters = clusters.with_sizes();
     }

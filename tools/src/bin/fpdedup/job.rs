@@ -92,12 +92,13 @@ impl<'a> Job<'a> {
         memory::of_load(Some(self.options.memory)).saturating_sub(indexes)
     }
 
-    /// Returns the clusters of a store and of new records, to be computed within the memory.
+    /// Returns the clusters of a store and of new records, to be computed within the memory, perhaps from evidence.
     pub(crate) fn clusters<F: Fingerprint>(
         &self,
         store: &Store<F>,
         new: Option<&Store<F>>,
         linkage: Linkage,
+        has_evidence: bool,
     ) -> anyhow::Result<Clusters<F>> {
         let stores: Vec<&Store<F>> = std::iter::once(store).chain(new).collect();
         let has = self.memory(&stores);
@@ -108,6 +109,9 @@ impl<'a> Job<'a> {
             .with_temp_dir(&self.temp_dir());
         if let Some(new) = new {
             clusters = clusters.with_new(&new.snapshot())?;
+        }
+        if has_evidence {
+            clusters = clusters.with_removals();
         }
         let least = clusters.least_memory()?;
         if has < least {

@@ -1,18 +1,25 @@
 //! `fpdedup keep`: one id for each cluster, and the evidence on all other records. Warns of records that are left out
-//! although they are far from the record that is kept.
+//! although they are far from the record that is kept. With earlier evidence, only new records are compared.
 
 use std::ops::ControlFlow;
 use std::path::Path;
 
-use fpstore::clusters::{Clustering, Label, Linkage, Removed};
-use fpstore::{Fingerprint, Id, IdKind};
+use anyhow::bail;
+use fpstore::clusters::{Clustering, Clusters, Label, Linkage, Removed};
+use fpstore::{ErrorKind, Fingerprint, Id, IdKind};
 use fpstore_tools::common::Common;
 use fpstore_tools::exit::Outcome;
+use fpstore_tools::input::{EvidenceReader, Ids, Source};
+use fpstore_tools::notice;
+use fpstore_tools::number::count_of;
 use fpstore_tools::output::{Column, Output, Rows};
+use fpstore_tools::progress::Progress;
 
 use crate::args::{KeepOptions, Options};
+use crate::clusters::Beside;
 use crate::job::{Job, Writing, open};
 use crate::label_rows::push_label;
+use crate::loaded::Other;
 use crate::priorities::Kept;
 
 /// The column of ids, and the column for a store without ids.
@@ -32,6 +39,7 @@ const EVIDENCE_WITHOUT_IDS: &[Column] = &[
 
 pub(crate) fn run<F: Fingerprint>(
     common: Common,
+    beside: &Beside<'_>,
     keep: &KeepOptions,
     options: &Options,
     store: &Path,
@@ -39,8 +47,20 @@ pub(crate) fn run<F: Fingerprint>(
     let job = Job::new(common, options)?;
     let store = open::<F>(store)?;
     let kind = store.parameters().ids();
+    beside.check()?;
+    let linkage = keep.order.linkage_or(Linkage::Star);
+    if beside.previous.is_some() && linkage != Linkage::Star {
+        bail!(
+            "--previous continues the evidence of --linkage star; with another linkage all records are compared anew"
+        );
+    }
+    if beside.previous.is_some() && beside.new.is_none() {
+        bail!("--previous has the evidence on the records of the store: say with --new which records are added");
+    }
     let kept = Kept::read(&keep.order.keep, kind)?;
-    let clusters = job.clusters(&store, None, keep.order.linkage_or(Linkage::Star))?.with_keepers();
+    let new = beside.new.map(|new| Other::open(&job, &store, new, beside.input, Ids::Is(kind))).transpose()?;
+    let has_evidence = beside.previous.is_some();
+    let clusters = job.clusters(&store, new.as_ref().map(|new| &new.store), linkage, has_evidence)?.with_keepers();
     let columns = if kind == IdKind::None { WITHOUT_IDS } else { COLUMNS };
     let is_text = kind == IdKind::Text;
     let output = Output::open(("--output", options.output.as_deref()), job.json(), columns, F::WIDTH, &[is_text])?;
@@ -50,7 +70,10 @@ pub(crate) fn run<F: Fingerprint>(
         .map(|path| Output::open(("--evidence", Some(path)), job.json(), columns, F::WIDTH, &[is_text; 3]))
         .transpose()?;
     let shown = job.watch("clusters", clusters.progress())?;
-    let clustering = clusters.find(&kept.keeper)?;
+    let clustering = match beside.previous {
+        Some(previous) => go_on(previous, &job, &clusters, (&kept, kind))?,
+        None => clusters.find(&kept.keeper)?,
+    };
     let removed = evidence.map(|output| write_evidence(&clustering, output)).transpose()?;
     shown.finish();
     let style = output.style();
@@ -71,8 +94,44 @@ pub(crate) fn run<F: Fingerprint>(
     removed.map(Writing::finish).transpose()?;
     kept.warn_of_unknown();
     job.warn_of_chains(left.far, left.records, job.distance(&store)?);
-    job.done(clusters, "cluster");
+    warn_of_overruled(clustering.overruled());
+    let searched = beside.previous.map(|_| format!("{} compared", count_of(clustering.searched(), "fingerprint")));
+    job.done_with(clusters, "cluster", searched);
     Ok(Outcome::Done)
+}
+
+/// Continues from the evidence of an earlier run.
+fn go_on<F: Fingerprint>(
+    previous: &Path,
+    job: &Job<'_>,
+    clusters: &Clusters<F>,
+    (kept, kind): (&Kept, IdKind),
+) -> anyhow::Result<Clustering<F>> {
+    let source = Source::new(previous.as_os_str());
+    // The library names the line.
+    let name = |error: fpstore::Error| match error.kind() {
+        ErrorKind::InvalidInput => anyhow::Error::new(error).context(source.name().to_string()),
+        _ => error.into(),
+    };
+    let mut removals = clusters.removals()?;
+    let reader = EvidenceReader::open(&source, kind, Some(&job.temp_dir()), &Progress::hidden())?;
+    reader.each(|one| removals.push(one.record, one.keeper, one.distance, one.line).map_err(name))?;
+    clusters.find_from_removals(removals, &kept.keeper).map_err(name)
+}
+
+/// Warns of records that a search of all might have kept.
+fn warn_of_overruled(overruled: u64) {
+    if overruled > 0 {
+        notice::warn(format_args!(
+            "{} been removed by earlier keepers although --keep prefers {}: without --previous, other records may be kept",
+            if overruled == 1 {
+                "1 new record has".to_owned()
+            } else {
+                format!("{} have", count_of(overruled, "new record"))
+            },
+            if overruled == 1 { "it" } else { "them" },
+        ));
+    }
 }
 
 /// Writes a row for every record that is not kept.

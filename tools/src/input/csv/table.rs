@@ -16,6 +16,8 @@ pub(crate) struct Table {
     quality: Option<(Quality, usize)>,
     /// The names of all columns.
     names: Vec<Box<[u8]>>,
+    /// Another required column, and its position.
+    third: Option<(&'static str, usize)>,
     /// The names of all columns but that of the fingerprints, if there is no column of ids.
     others: Option<String>,
 }
@@ -31,13 +33,24 @@ struct Columns {
 impl Table {
     /// Returns the records of rows; `has_header` tells whether a `#fpstore` line precedes them.
     pub(crate) fn new(rows: Rows, selection: Selection, has_header: bool) -> Self {
-        Self { rows, selection, has_header, columns: None, quality: None, names: Vec::new(), others: None }
+        Self { rows, selection, has_header, columns: None, quality: None, third: None, names: Vec::new(), others: None }
     }
 
     /// Adds the column of the quality.
     pub(in crate::input) fn with_quality(mut self, quality: Option<Quality>) -> Self {
         self.quality = quality.map(|quality| (quality, 0));
         self
+    }
+
+    /// Adds another required column.
+    pub(in crate::input) fn with_third(mut self, name: Option<&'static str>) -> Self {
+        self.third = name.map(|name| (name, 0));
+        self
+    }
+
+    /// Returns the cell of the added column.
+    pub(in crate::input) fn third(&self) -> &[u8] {
+        self.third.map_or(b"", |(_, column)| self.rows.cell(column))
     }
 
     /// Whether the quality of the record that [`Self::next_record`] came to is high enough.
@@ -125,6 +138,9 @@ impl Table {
             *column = found.ok_or_else(|| no_column(&quality.column, &self.rows.list()))?;
         }
         self.names = (0..self.rows.count()).map(|number| self.rows.cell(number).into()).collect();
+        if let Some((name, column)) = &mut self.third {
+            *column = self.rows.find(name)?.ok_or_else(|| no_column(name, &self.rows.list()))?;
+        }
         self.others = id.is_none().then(|| self.rows.list_but(value));
         Ok(Some(Columns { count: self.rows.count(), value, id }))
     }
