@@ -46,6 +46,7 @@ mod hash_minhash;
 mod hash_output;
 mod hash_rejects;
 mod hash_vectors;
+mod hash_verify;
 mod headers;
 mod help;
 mod ids;

@@ -16,8 +16,8 @@ pub(crate) struct Table {
     quality: Option<(Quality, usize)>,
     /// The names of all columns.
     names: Vec<Box<[u8]>>,
-    /// Another required column, and its position.
-    third: Option<(&'static str, usize)>,
+    /// Other required columns, and their positions.
+    more: Vec<(&'static str, usize)>,
     /// The names of all columns but that of the fingerprints, if there is no column of ids.
     others: Option<String>,
 }
@@ -33,7 +33,16 @@ struct Columns {
 impl Table {
     /// Returns the records of rows; `has_header` tells whether a `#fpstore` line precedes them.
     pub(crate) fn new(rows: Rows, selection: Selection, has_header: bool) -> Self {
-        Self { rows, selection, has_header, columns: None, quality: None, third: None, names: Vec::new(), others: None }
+        Self {
+            rows,
+            selection,
+            has_header,
+            columns: None,
+            quality: None,
+            more: Vec::new(),
+            names: Vec::new(),
+            others: None,
+        }
     }
 
     /// Adds the column of the quality.
@@ -42,15 +51,15 @@ impl Table {
         self
     }
 
-    /// Adds another required column.
-    pub(in crate::input) fn with_third(mut self, name: Option<&'static str>) -> Self {
-        self.third = name.map(|name| (name, 0));
+    /// Adds other required columns.
+    pub(in crate::input) fn with_more(mut self, names: &[&'static str]) -> Self {
+        self.more = names.iter().map(|name| (*name, 0)).collect();
         self
     }
 
-    /// Returns the cell of the added column.
-    pub(in crate::input) fn third(&self) -> &[u8] {
-        self.third.map_or(b"", |(_, column)| self.rows.cell(column))
+    /// Returns the cell of an added column.
+    pub(in crate::input) fn more(&self, number: usize) -> &[u8] {
+        self.more.get(number).map_or(b"", |(_, column)| self.rows.cell(*column))
     }
 
     /// Whether the quality of the record that [`Self::next_record`] came to is high enough.
@@ -138,7 +147,7 @@ impl Table {
             *column = found.ok_or_else(|| no_column(&quality.column, &self.rows.list()))?;
         }
         self.names = (0..self.rows.count()).map(|number| self.rows.cell(number).into()).collect();
-        if let Some((name, column)) = &mut self.third {
+        for (name, column) in &mut self.more {
             *column = self.rows.find(name)?.ok_or_else(|| no_column(name, &self.rows.list()))?;
         }
         self.others = id.is_none().then(|| self.rows.list_but(value));

@@ -40,13 +40,13 @@ pub(super) enum Stream {
 /// What a file has beside records, and its description in messages.
 pub(super) struct Contents {
     pub(super) second: &'static str,
-    pub(super) third: Option<&'static str>,
+    pub(super) others: &'static [&'static str],
     pub(super) formats: &'static str,
 }
 
 const LABELS: Contents = Contents {
     second: CLUSTER,
-    third: None,
+    others: &[],
     formats: "labels are .tsv, .txt, .csv, .ndjson or .parquet, as fpdedup clusters writes them",
 };
 
@@ -128,10 +128,10 @@ impl Stream {
                 let id = if kind == IdKind::None { FINGERPRINT } else { ID }.to_owned();
                 let columns = Selection { value: contents.second.to_owned(), id, id_required: true, hint: "" };
                 let rows = Rows::new(Window::new(source.open(progress)?), b',', LINE_LIMIT);
-                Self::Csv(Box::new(Table::new(rows, columns, false).with_third(contents.third)))
+                Self::Csv(Box::new(Table::new(rows, columns, false).with_more(contents.others)))
             }
             Format::Parquet => {
-                let others: Vec<&str> = std::iter::once(contents.second).chain(contents.third).collect();
+                let others: Vec<&str> = std::iter::once(&contents.second).chain(contents.others).copied().collect();
                 Self::Parquet(Box::new(ParquetLabels::open(source, &others, temp_dir, progress)?))
             }
             Format::Dec | Format::Le | Format::Json | Format::Tsv | Format::File => {
