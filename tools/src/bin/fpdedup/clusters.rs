@@ -57,7 +57,9 @@ pub(crate) fn run<F: Fingerprint>(
     let job = Job::new(common, options)?;
     let store = open::<F>(store)?;
     let kind = store.parameters().ids();
-    if beside.new.is_none() && beside.input.any() {
+    // The column of ids may be that of --keep-by.
+    let id_column = beside.input.id_column.clone().filter(|_| order.keep_by.is_none());
+    if beside.new.is_none() && (InputOptions { id_column, ..beside.input.clone() }).any() {
         bail!("--format and the column options describe the file of --new, which was not given");
     }
     if beside.previous.is_some_and(|previous| previous == Path::new("-")) && beside.new == beside.previous {
@@ -67,10 +69,14 @@ pub(crate) fn run<F: Fingerprint>(
     if beside.previous.is_some() && linkage != Linkage::Single {
         bail!("--previous continues labels of --linkage single; the others are made anew");
     }
-    let kept = Kept::read(&order.keep, kind)?;
+    if order.keep_by.is_some() && linkage == Linkage::Single {
+        bail!("--keep-by: it orders the records of --linkage star and complete; clusters of single have no order");
+    }
     let new = beside.new.map(|new| Other::open(&job, &store, new, beside.input, Ids::Is(kind))).transpose()?;
     let k = job.distance(&store)?;
-    let mut clusters = job.clusters(&store, new.as_ref().map(|new| &new.store), linkage)?;
+    let (clusters, budget) = job.clusters(&store, new.as_ref().map(|new| &new.store), linkage)?;
+    let kept = Kept::read(&job, order, beside.input.id_column.as_deref(), kind, budget)?;
+    let mut clusters = clusters.with_memory(budget.has - kept.bytes());
     if wants_report || min_size > 1 {
         clusters = clusters.with_sizes();
     }

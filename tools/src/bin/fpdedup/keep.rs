@@ -39,8 +39,9 @@ pub(crate) fn run<F: Fingerprint>(
     let job = Job::new(common, options)?;
     let store = open::<F>(store)?;
     let kind = store.parameters().ids();
-    let kept = Kept::read(&keep.order.keep, kind)?;
-    let clusters = job.clusters(&store, None, keep.order.linkage_or(Linkage::Star))?.with_keepers();
+    let (clusters, budget) = job.clusters(&store, None, keep.order.linkage_or(Linkage::Star))?;
+    let kept = Kept::read(&job, &keep.order, keep.id_column.as_deref(), kind, budget)?;
+    let clusters = clusters.with_keepers().with_memory(budget.has - kept.bytes());
     let columns = if kind == IdKind::None { WITHOUT_IDS } else { COLUMNS };
     let is_text = kind == IdKind::Text;
     let output = Output::open(("--output", options.output.as_deref()), job.json(), columns, F::WIDTH, &[is_text])?;
