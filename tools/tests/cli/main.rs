@@ -15,6 +15,7 @@ mod corpus;
 mod dedup;
 mod dedup_linkage;
 mod dedup_previous;
+mod dedup_priorities;
 #[cfg(unix)]
 mod dedup_stopped;
 mod dedup_warnings;
