@@ -4,16 +4,14 @@
 //! A row without an id is an error. A row without a value is one of `Value::None`, also an object without the key; but a
 //! key that no object has is an error. A cell of csv is a number if all cells of the column are.
 
-use std::borrow::Cow;
-use std::fmt;
 use std::sync::Arc;
 
 use anyhow::bail;
 use fpstore::IdRef;
-use serde::de::{DeserializeSeed, Deserializer, Error, Visitor};
 
 use super::csv::{Rows, Table};
 use super::format::{check_parquet, ending_of};
+use super::json_value::OfJson;
 use super::lines::Lines;
 use super::opened::Recognised;
 use super::parquet::Attributes;
@@ -68,7 +66,7 @@ impl AttributeReader {
         let has_tabs = source.path().is_some_and(|path| ending_of(path) == "tsv");
         let table = |window, delimiter| {
             let rows = Rows::new(window, delimiter, LINE_LIMIT);
-            Stream::Csv(Box::new(Table::new(rows, selection.clone(), header.is_some())))
+            Stream::Csv(Box::new(Table::new(rows, selection.clone(), header.is_some()).without_options()))
         };
         let stream = match format {
             Format::Ndjson => Stream::Ndjson(Lines::new(window, LINE_LIMIT)),
@@ -158,74 +156,5 @@ impl Stream {
             Self::Csv(table) => table.next_record(),
             Self::Parquet(rows) => rows.advance(),
         }
-    }
-}
-
-/// A value of JSON.
-enum JsonValue<'a> {
-    Integer(i128),
-    Float(f64),
-    Text(Cow<'a, str>),
-}
-
-impl<'a> JsonValue<'a> {
-    /// Returns the value. `unescaped` keeps a text with escapes.
-    fn of(self, unescaped: &'a mut String) -> Value<'a> {
-        match self {
-            Self::Integer(integer) => Value::Integer(integer),
-            Self::Float(float) => Value::Float(float),
-            Self::Text(Cow::Borrowed(text)) => Value::Text(text.as_bytes()),
-            Self::Text(Cow::Owned(text)) => {
-                *unescaped = text;
-                Value::Text(unescaped.as_bytes())
-            }
-        }
-    }
-}
-
-/// A number, a text or a boolean, or `null`.
-#[derive(Clone, Copy)]
-struct OfJson;
-
-impl<'de> DeserializeSeed<'de> for OfJson {
-    type Value = Option<JsonValue<'de>>;
-    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Self::Value, D::Error> {
-        deserializer.deserialize_any(self)
-    }
-}
-
-impl<'de> Visitor<'de> for OfJson {
-    type Value = Option<JsonValue<'de>>;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("a number, a string, a boolean or null")
-    }
-
-    fn visit_bool<E: Error>(self, is_true: bool) -> Result<Self::Value, E> {
-        Ok(Some(JsonValue::Integer(is_true.into())))
-    }
-
-    fn visit_i64<E: Error>(self, number: i64) -> Result<Self::Value, E> {
-        Ok(Some(JsonValue::Integer(number.into())))
-    }
-
-    fn visit_u64<E: Error>(self, number: u64) -> Result<Self::Value, E> {
-        Ok(Some(JsonValue::Integer(number.into())))
-    }
-
-    fn visit_f64<E: Error>(self, number: f64) -> Result<Self::Value, E> {
-        Ok(Some(JsonValue::Float(number)))
-    }
-
-    fn visit_borrowed_str<E: Error>(self, text: &'de str) -> Result<Self::Value, E> {
-        Ok(Some(JsonValue::Text(Cow::Borrowed(text))))
-    }
-
-    fn visit_str<E: Error>(self, text: &str) -> Result<Self::Value, E> {
-        Ok(Some(JsonValue::Text(Cow::Owned(text.to_owned()))))
-    }
-
-    fn visit_unit<E: Error>(self) -> Result<Self::Value, E> {
-        Ok(None)
     }
 }

@@ -30,6 +30,7 @@ mod header;
 mod hex;
 mod id_reader;
 pub(crate) mod ids;
+pub(crate) mod json_value;
 mod labels;
 mod le;
 pub(crate) mod lines;

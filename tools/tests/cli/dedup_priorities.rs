@@ -1,4 +1,5 @@
 //! `fpdedup --keep-by`: priorities from a column, compared with the greedy definition, for every format and type.
+#![cfg(feature = "parquet")]
 
 use std::cmp::Ordering;
 use std::collections::{BTreeMap, BTreeSet};
@@ -195,7 +196,7 @@ fn every_type_of_parquet() {
         Arc::new(Int64Array::from(numbers.clone())),
         Arc::new(numbers.iter().map(|n| n.map(|n| (n as f64) / 3.0)).collect::<Float64Array>()),
         Arc::new(numbers.iter().map(|n| Some(n.map_or(f64::NAN, |n| n as f64))).collect::<Float64Array>()),
-        Arc::new(numbers.iter().map(|n| n.map(|n| u64::MAX - 25 + n.cast_unsigned())).collect::<UInt64Array>()),
+        Arc::new(numbers.iter().map(|n| n.map(|n| (u64::MAX - 24).wrapping_add_signed(n))).collect::<UInt64Array>()),
         Arc::new(small().collect::<Date32Array>()),
         Arc::new(numbers.iter().copied().collect::<TimestampMicrosecondArray>().with_timezone("UTC")),
         Arc::new(wide.with_precision_and_scale(38, 4).unwrap()),
