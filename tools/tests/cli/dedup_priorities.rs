@@ -150,10 +150,11 @@ fn keeps(store: &Path, file: &Path, records: &[Pair], rows: &[Row]) {
 
 #[test]
 fn every_format_and_type() {
+    type Of = (&'static str, fn(u64) -> Value);
     let place = Place::new();
     let all: Vec<Pair> = records(400).into_iter().collect::<BTreeSet<_>>().into_iter().collect();
     let store = place.store(&all);
-    let types: [(&str, fn(u64) -> Value); 8] = [
+    let types: [Of; 8] = [
         ("small", |n| Number(i128::from(n % 40) - 20)),
         ("signed", |n| Number(i128::from(n.cast_signed()))),
         ("unsigned", |n| Number(n.into())),
