@@ -6,7 +6,7 @@ use crate::dedup::records;
 use crate::support::{Pair, Place, fails, fpdedup, fpload, json_lines, stdout};
 
 /// The clusters of records that come by priority: the keeper first.
-fn greedy(by_priority: &[Pair], k: u32, linkage: &str) -> Vec<Vec<Pair>> {
+pub(crate) fn greedy(by_priority: &[Pair], k: u32, linkage: &str) -> Vec<Vec<Pair>> {
     let mut clusters: Vec<Vec<Pair>> = Vec::new();
     for &record in by_priority {
         let is_near = |member: &Pair| (member.0 ^ record.0).count_ones() <= k;
@@ -35,7 +35,7 @@ fn evidence(clusters: &[Vec<Pair>]) -> Vec<String> {
     rows.into_values().collect()
 }
 
-fn sorted(text: &str) -> Vec<&str> {
+pub(crate) fn sorted(text: &str) -> Vec<&str> {
     let mut lines: Vec<&str> = text.lines().collect();
     lines.sort_unstable();
     lines

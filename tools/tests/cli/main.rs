@@ -16,6 +16,7 @@ mod dedup;
 mod dedup_added;
 mod dedup_linkage;
 mod dedup_previous;
+mod dedup_priorities;
 #[cfg(unix)]
 mod dedup_stopped;
 mod dedup_warnings;

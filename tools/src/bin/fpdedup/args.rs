@@ -7,6 +7,7 @@ use clap::{Args as ClapArgs, Parser, Subcommand, ValueEnum};
 use fpstore::clusters::Linkage;
 use fpstore_tools::common::Common;
 use fpstore_tools::input::InputOptions;
+use fpstore_tools::ranks::First;
 use fpstore_tools::size;
 
 use crate::documents::{self, DocumentsArgs};
@@ -47,7 +48,7 @@ fingerprint, with the smallest fingerprint of its cluster.
 Memory: about five bytes for each fingerprint, and eight for each cluster of several fingerprints; more --memory makes \
 it faster.
 
-With --linkage star or complete, records are taken by the priority that --keep says: a star has all records that are \
+With --linkage star or complete, records are taken by the priority that --keep and --keep-by say: a star has all records that are \
 near its first one and in no star yet; a complete cluster has records that are all near each other. Pairs of near \
 fingerprints take 16 bytes of temporary space each beyond the memory.
 
@@ -68,13 +69,15 @@ file must be complete: a missing label does not mean that its record was removed
 Examples:
   fpdedup clusters store > labels.tsv
   fpdedup clusters --previous labels.tsv --new today.tsv store > labels-today.tsv
+  fpdedup clusters --linkage star --keep pages.parquet --keep-by crawled store
   fpdedup clusters --min-size 2 store          without records that have no near-duplicate
   fpdedup clusters --report --output labels.parquet store";
 
 const KEEP_EXAMPLES: &str = "\
 A line for each cluster: the id of the record to keep. A FILE lists ids by priority, one on each line, the most \
 important first; \
-other ids follow, the smallest first. For a store without ids, fingerprints are kept.
+other ids follow, the smallest first. With --keep-by, FILE is a table, and a column of it is the priority. A listed \
+id takes 16 bytes of the memory, or 24 if it is a text. For a store without ids, fingerprints are kept.
 
 With --linkage star, the default, records are taken by priority: one that is not removed yet is kept, and removes all \
 records within K bits of it. So every removed record is near its keeper. With single, clusters are connected \
@@ -103,7 +106,8 @@ Examples:
   fpdedup keep store > keep.txt
   fpdedup keep --evidence removed.parquet store > keep.txt
   fpdedup keep --previous removed.tsv --new today.tsv --evidence removed.tsv store > keep.txt
-  fpdedup keep --keep trusted.txt store";
+  fpdedup keep --keep trusted.txt store
+  fpdedup keep --keep pages.parquet --keep-by crawled --keep-order max store";
 
 const JOIN_EXAMPLES: &str = "\
 Every record of STORE with every record of OTHER within K bits: `fp_a<TAB>fp_b<TAB>distance<TAB>id_a<TAB>id_b`, the \
@@ -220,6 +224,15 @@ pub(crate) struct Order {
     /// smallest or the largest id, or a file with ids by priority
     #[arg(long, value_name = "WHICH", default_value = "smallest")]
     pub(crate) keep: OsString,
+    /// Column by which records come first: --keep FILE is then a table with this column and that of --id-column
+    /// (.parquet, .ndjson, .jsonl, .json, .csv or .tsv with a row of names; .gz, .zst). Numbers, dates, times and
+    /// booleans come by value, texts by their bytes; a column of csv has numbers if all its values are. Records with
+    /// equal values come by id, the smallest first, and records without a value last
+    #[arg(long, value_name = "COLUMN")]
+    pub(crate) keep_by: Option<String>,
+    /// Which value of --keep-by comes first; of an id that occurs several times, that value counts
+    #[arg(long, value_enum, value_name = "ORDER", requires = "keep_by", default_value_t = First::Min)]
+    pub(crate) keep_order: First,
 }
 
 impl Order {

@@ -41,8 +41,10 @@ pub(crate) struct Beside<'a> {
 
 impl Beside<'_> {
     /// Rejects options without their file, and two files in one stream.
-    pub(crate) fn check(&self) -> anyhow::Result<()> {
-        if self.new.is_none() && self.input.any() {
+    pub(crate) fn check(&self, order: &Order) -> anyhow::Result<()> {
+        // The column of ids may be that of --keep-by.
+        let id_column = self.input.id_column.clone().filter(|_| order.keep_by.is_none());
+        if self.new.is_none() && (InputOptions { id_column, ..self.input.clone() }).any() {
             bail!("--format and the column options describe the file of --new, which was not given");
         }
         if self.previous.is_some_and(|previous| previous == Path::new("-")) && self.new == self.previous {
@@ -70,15 +72,20 @@ pub(crate) fn run<F: Fingerprint>(
     let job = Job::new(common, options)?;
     let store = open::<F>(store)?;
     let kind = store.parameters().ids();
-    beside.check()?;
+    beside.check(order)?;
     let linkage = order.linkage_or(Linkage::Single);
     if beside.previous.is_some() && linkage != Linkage::Single {
         bail!("--previous continues labels of --linkage single; the others are made anew");
     }
-    let kept = Kept::read(&order.keep, kind)?;
+    if order.keep_by.is_some() && linkage == Linkage::Single {
+        bail!("--keep-by: it orders the records of --linkage star and complete; clusters of single have no order");
+    }
     let new = beside.new.map(|new| Other::open(&job, &store, new, beside.input, Ids::Is(kind))).transpose()?;
     let k = job.distance(&store)?;
-    let mut clusters = job.clusters(&store, new.as_ref().map(|new| &new.store), linkage, false)?;
+    let has_new = new.as_ref().map(|new| &new.store);
+    let (clusters, budget) = job.clusters(&store, has_new, linkage, false)?;
+    let kept = Kept::read(&job, order, beside.input.id_column.as_deref(), kind, budget)?;
+    let mut clusters = clusters.with_memory(budget.has - kept.bytes());
     if wants_report || min_size > 1 {
         clusters = clusters.with_sizes();
     }

@@ -14,6 +14,8 @@ use fpstore_tools::notice;
 use fpstore_tools::number::{bytes, count, count_of};
 use fpstore_tools::output::{Output, Rows};
 use fpstore_tools::progress::Progress;
+use fpstore_tools::ranks::Space;
+use fpstore_tools::size;
 use fpstore_tools::width;
 
 use crate::args::Options;
@@ -50,6 +52,15 @@ pub(crate) fn watch(common: Common, message: &'static str, progress: fpstore::Pr
     let shown =
         if common.shows_progress() { Progress::share(message, move || watched.share()) } else { Progress::hidden() };
     Ok(Watched { shown, _stop: interrupt::on_interrupt(move || progress.stop())? })
+}
+
+/// The memory of clusters, in bytes.
+#[derive(Clone, Copy)]
+pub(crate) struct Budget {
+    /// What they may take.
+    pub(crate) has: u64,
+    /// What they take at least.
+    least: u64,
 }
 
 /// The work of a subcommand.
@@ -99,7 +110,7 @@ impl<'a> Job<'a> {
         new: Option<&Store<F>>,
         linkage: Linkage,
         has_evidence: bool,
-    ) -> anyhow::Result<Clusters<F>> {
+    ) -> anyhow::Result<(Clusters<F>, Budget)> {
         let stores: Vec<&Store<F>> = std::iter::once(store).chain(new).collect();
         let has = self.memory(&stores);
         let mut clusters = store
@@ -122,7 +133,23 @@ impl<'a> Job<'a> {
                 store.path().display()
             );
         }
-        Ok(clusters)
+        Ok((clusters, Budget { has, least }))
+    }
+
+    /// Returns the memory for priorities, which are read before clusters are made.
+    pub(crate) fn space(&self, Budget { has, least }: Budget) -> Space {
+        Space { memory: has - least, sorting: least, temp_dir: self.temp_dir() }
+    }
+
+    /// Returns an error if priorities take more than their memory.
+    pub(crate) fn check_space(&self, name: &str, needed: Option<u64>, space: &Space) -> anyhow::Result<()> {
+        let Some(needed) = needed else { return Ok(()) };
+        bail!(
+            "--memory {}: the priorities in {name} take {} beside the clusters; say --memory {}",
+            bytes(self.options.memory),
+            bytes(needed),
+            size::at_least(self.options.memory + needed - space.memory)
+        );
     }
 
     /// Shows the progress of a join and lets Ctrl-C stop it, until the result is dropped.

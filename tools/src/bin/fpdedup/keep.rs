@@ -47,7 +47,7 @@ pub(crate) fn run<F: Fingerprint>(
     let job = Job::new(common, options)?;
     let store = open::<F>(store)?;
     let kind = store.parameters().ids();
-    beside.check()?;
+    beside.check(&keep.order)?;
     let linkage = keep.order.linkage_or(Linkage::Star);
     if beside.previous.is_some() && linkage != Linkage::Star {
         bail!(
@@ -57,10 +57,12 @@ pub(crate) fn run<F: Fingerprint>(
     if beside.previous.is_some() && beside.new.is_none() {
         bail!("--previous has the evidence on the records of the store: say with --new which records are added");
     }
-    let kept = Kept::read(&keep.order.keep, kind)?;
     let new = beside.new.map(|new| Other::open(&job, &store, new, beside.input, Ids::Is(kind))).transpose()?;
     let has_evidence = beside.previous.is_some();
-    let clusters = job.clusters(&store, new.as_ref().map(|new| &new.store), linkage, has_evidence)?.with_keepers();
+    let has_new = new.as_ref().map(|new| &new.store);
+    let (clusters, budget) = job.clusters(&store, has_new, linkage, has_evidence)?;
+    let kept = Kept::read(&job, &keep.order, beside.input.id_column.as_deref(), kind, budget)?;
+    let clusters = clusters.with_keepers().with_memory(budget.has - kept.bytes());
     let columns = if kind == IdKind::None { WITHOUT_IDS } else { COLUMNS };
     let is_text = kind == IdKind::Text;
     let output = Output::open(("--output", options.output.as_deref()), job.json(), columns, F::WIDTH, &[is_text])?;

@@ -20,6 +20,8 @@ pub(crate) struct Table {
     more: Vec<(&'static str, usize)>,
     /// The names of all columns but that of the fingerprints, if there is no column of ids.
     others: Option<String>,
+    /// Whether the program has an option for the delimiter.
+    has_options: bool,
 }
 
 /// Positions of the columns in a row.
@@ -42,7 +44,14 @@ impl Table {
             more: Vec::new(),
             names: Vec::new(),
             others: None,
+            has_options: true,
         }
+    }
+
+    /// Leaves options out of messages.
+    pub(in crate::input) fn without_options(mut self) -> Self {
+        self.has_options = false;
+        self
     }
 
     /// Adds the column of the quality.
@@ -141,7 +150,8 @@ impl Table {
             return Ok(None);
         }
         let found = self.selection.find(|name| self.rows.find(name), || self.rows.list());
-        let (value, id) = found.map_err(|message| message + &self.rows.delimiter_hint())?;
+        let hint = || if self.has_options { self.rows.delimiter_hint() } else { String::new() };
+        let (value, id) = found.map_err(|message| message + &hint())?;
         if let Some((quality, column)) = &mut self.quality {
             let found = self.rows.find(&quality.column)?;
             *column = found.ok_or_else(|| no_column(&quality.column, &self.rows.list()))?;
