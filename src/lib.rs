@@ -84,6 +84,8 @@ pub use wal::Durability;
 
 /// Many records at once: sorting them within a memory limit, and the reports of loads, removals and replacements.
 pub mod bulk {
+    #[cfg(feature = "unstable")]
+    pub use crate::extsort::TextRanks;
     pub use crate::load::{
         IdSorter, IntoSorted, LoadReport, RecordSorter, RemoveIdsReport, RemoveReport, ReplaceReport, SortedIds,
         SortedRecords,
@@ -99,7 +101,7 @@ pub mod pairs {
 pub mod clusters {
     pub use crate::cluster::{
         Chain, Chains, ClusterChange, ClusterChanges, ClusterReport, ClusterUpdate, Clustered, ClusteredIter,
-        Clustering, Clusters, Keeper, Label, LabelRef, LargeCluster, LeftOut, Linkage, Previous, Ranking, Removed,
-        SizeClass,
+        Clustering, Clusters, Keeper, Label, LabelRef, LargeCluster, LeftOut, Linkage, Previous, Ranking, Removals,
+        Removed, SizeClass,
     };
 }

@@ -1,5 +1,6 @@
 //! How a document becomes features: its text is normalised, then split.
 
+use crate::compare::FeatureSet;
 use crate::document::Document;
 use crate::features::{Features, Space, Splitter};
 use crate::normalise::Normalise;
@@ -62,5 +63,11 @@ impl Preparation {
     /// Calls `take` with the native hash of every feature, in the order of the text.
     pub fn hashes(&self, document: Document<'_>, take: impl FnMut(u64)) {
         self.normalise.with(document, |document| self.splitter.hashes(document, take));
+    }
+
+    /// Returns the distinct features of a document.
+    #[must_use]
+    pub fn set(&self, document: Document<'_>) -> FeatureSet {
+        self.normalise.with(document, |document| FeatureSet::new(document, &self.splitter))
     }
 }

@@ -101,7 +101,7 @@ mod tests {
         let components = Components::new(vec![0, 1, 2, 1, 3, 0, 4]);
         let keepers = Divided::keepers(&components, &positions);
         assert_eq!(keepers, [0, 3]);
-        let clusters = Components::of_keepers(positions, vec![0, 1, 1, 0, 4, 4]);
+        let clusters = Components::of_keepers(positions, vec![0, 1, 1, 0, 4, 4], &Bitset::new(0));
         assert_eq!(
             (0..7).map(|number| clusters.of(number)).collect::<Vec<_>>(),
             [0, 1, 9, 2, 2, 0, 1].map(|one| (one < 9).then_some(one))

@@ -4,7 +4,7 @@ use crate::bitset::Bitset;
 use crate::cluster::chains::Divided;
 use crate::cluster::clusters::Clusters;
 use crate::cluster::components::Components;
-use crate::cluster::groups::{Groups, records_of, shares};
+use crate::cluster::groups::{Groups, records_of, shares, visit_best};
 use crate::cluster::keeper::Keeper;
 use crate::cluster::labels::{Gathering, Label, Labels};
 use crate::cluster::numbers::Numbers;
@@ -70,7 +70,17 @@ pub(crate) enum Among<'a> {
     These(&'a Bitset),
     /// The same, looked up one by one because they are few. Clusters with none of them have no label then.
     Few(&'a Bitset),
+    /// The fingerprints of keepers: those with the numbers `own`, and the records of some segments that have a place in
+    /// `kept` among the ids of their fingerprint, by its number.
+    Kept {
+        segments: &'a [Arc<Segment>],
+        kept: &'a [u32],
+        own: &'a Bitset,
+    },
 }
+
+/// The component of a fingerprint, the number of its records, the best id if it is wanted, and the smallest one.
+type Gathered<F> = (usize, F, u64, Option<Id>, Option<Id>);
 
 /// The clusters of all records.
 #[derive(Debug)]
@@ -82,6 +92,7 @@ pub struct Clustering<F: Fingerprint = u64> {
     pub(crate) divided: Option<Divided>,
     pub(crate) searched: u64,
     pub(crate) labelled: u64,
+    pub(crate) overruled: u64,
     pub(crate) labels: Labels<F>,
     pub(crate) sizes: Option<Vec<u64>>,
     /// The fingerprint of each component's keeper, if they were kept.
@@ -96,7 +107,8 @@ pub struct Clustering<F: Fingerprint = u64> {
 impl<F: Fingerprint> Clustering<F> {
     pub(crate) fn new(clusters: &Clusters<F>, united: United<F>, keeper: &Keeper, among: Among<'_>) -> Result<Self> {
         let United { segments, numbers, components, divided, searched, labelled, .. } = united;
-        let wants_smallest = clusters.keepers && !matches!(keeper, Keeper::Smallest);
+        let is_smallest = matches!(keeper, Keeper::Smallest) && !matches!(among, Among::Kept { .. });
+        let wants_smallest = clusters.keepers && !is_smallest;
         let parts = if wants_smallest { 8 } else { 4 };
         let gather = |keeper, wants_keepers| {
             let workspace = clusters.job.workspace(clusters.job.memory / parts);
@@ -114,23 +126,25 @@ impl<F: Fingerprint> Clustering<F> {
             while let Some((fingerprint, component)) = groups.next_fingerprint()? {
                 let (mut records, mut best, mut least) = (0u64, None, None);
                 let is_wanted = match among {
-                    Among::These(wanted) => wanted.has(groups.number() as usize),
+                    Among::These(wanted) | Among::Kept { own: wanted, .. } => wanted.has(groups.number() as usize),
                     _ => true,
                 };
                 while groups.has_more(fingerprint) {
                     groups.next_ids(fingerprint, &mut ids)?;
                     keeper.ask(&ids);
-                    if component.is_some() && is_wanted {
+                    if component.is_some() && (is_wanted || wants_smallest) {
                         records = records.saturating_add(records_of(&ids));
-                        best = keeper.better(best, keeper.best(&ids));
+                        if is_wanted {
+                            best = keeper.better(best, keeper.best(&ids));
+                        }
                         if wants_smallest {
                             least = Keeper::Smallest.better(least, Keeper::Smallest.best(&ids));
                         }
                     }
                 }
-                found.extend(
-                    component.zip(best).map(|(component, best)| (component, fingerprint, records, best, least)),
-                );
+                if let Some(component) = component.filter(|_| records > 0) {
+                    found.push((component, fingerprint, records, best, least));
+                }
                 if found.len() == CHUNK {
                     output.send(std::mem::take(&mut found))?;
                 }
@@ -138,9 +152,9 @@ impl<F: Fingerprint> Clustering<F> {
             output.send(found)
         };
         let shares = shares(&segments)?;
-        let mut take = |found: Vec<(usize, F, u64, Id, Option<Id>)>| {
+        let mut take = |found: Vec<Gathered<F>>| {
             for (component, fingerprint, records, best, least) in found {
-                labels.add(component, fingerprint, &best)?;
+                best.map_or(Ok(()), |best| labels.add(component, fingerprint, &best))?;
                 if let Some((smallest, least)) = smallest.as_mut().zip(least) {
                     smallest.add(component, fingerprint, &least)?;
                 }
@@ -161,6 +175,15 @@ impl<F: Fingerprint> Clustering<F> {
             }
             _ => ordered(None, &*clusters.job.executor.crew()?, shares, || (), work, &mut take).map(drop)?,
         }
+        if let Among::Kept { segments, kept, .. } = among {
+            let is_wanted = |number: u32| {
+                components.of(number).is_some() && kept.get(number as usize).is_some_and(|&place| place != u32::MAX)
+            };
+            let mut add = |fingerprint, number, id: &_| {
+                components.of(number).map_or(Ok(()), |component| labels.add(component, fingerprint, id))
+            };
+            visit_best(&clusters.job, (segments, &numbers), is_wanted, keeper, Some(kept), &mut add)?;
+        }
         let (labels, keepers) = labels.finish()?;
         let smallest = smallest.map(|smallest| Ok(smallest.finish()?.0)).transpose()?;
         Ok(Self {
@@ -172,6 +195,7 @@ impl<F: Fingerprint> Clustering<F> {
             divided,
             searched,
             labelled,
+            overruled: 0,
             labels,
             sizes,
             keepers,
@@ -207,6 +231,13 @@ impl<F: Fingerprint> Clustering<F> {
     #[must_use]
     pub fn labelled(&self) -> u64 {
         self.labelled
+    }
+
+    /// New records that have priority over the earlier keepers that removed them ([`Clusters::find_from_removals`]): in
+    /// a search of all, they or others might be kept instead.
+    #[must_use]
+    pub fn overruled(&self) -> u64 {
+        self.overruled
     }
 
     /// Iterates over all records, in the order of the store: by fingerprint, then id.

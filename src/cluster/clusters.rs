@@ -17,6 +17,8 @@ use std::sync::Arc;
 pub(crate) const LOOKED_UP: u64 = 256;
 const LEAST_JOIN: u64 = 16 << 20;
 pub(crate) const COMPONENT: u64 = 4;
+/// Bytes of a kept record's place among the ids of its fingerprint.
+const PLACE: u64 = 4;
 
 /// The connected components of a store's records at a distance. Two records are linked if their
 /// fingerprints are within it; the same id on two fingerprints links nothing.
@@ -46,6 +48,7 @@ pub struct Clusters<F: Fingerprint = u64> {
     pub(crate) sizes: bool,
     pub(crate) keepers: bool,
     pub(crate) chains: bool,
+    pub(crate) removals: bool,
     fingerprints: PhantomData<F>,
 }
 
@@ -62,6 +65,7 @@ impl<F: Fingerprint> Clusters<F> {
             sizes: false,
             keepers: false,
             chains: false,
+            removals: false,
             fingerprints: PhantomData,
         })
     }
@@ -110,12 +114,21 @@ impl<F: Fingerprint> Clusters<F> {
     }
 
     /// Finds the connected components, too, if the linkage is star or complete: the report tells then which of them are
-    /// chains ([`crate::clusters::ClusterReport::chains`]). Takes four more bytes a fingerprint, and sixteen a
-    /// chain.
+    /// chains ([`crate::clusters::ClusterReport::chains`]), unless earlier stars are continued
+    /// ([`Clusters::find_from_removals`]), where the pairs of old records are unknown. Takes four more bytes a
+    /// fingerprint, and sixteen a chain.
     #[must_use]
     pub fn with_chains(mut self) -> Self {
         self.chains = true;
         self
+    }
+
+    /// Prepares for the evidence of earlier stars ([`Clusters::removals`]), as [`Clusters::with_keepers`]. Takes four bytes
+    /// more a fingerprint of the store.
+    #[must_use]
+    pub fn with_removals(mut self) -> Self {
+        self.removals = true;
+        self.with_keepers()
     }
 
     /// Includes the records of another store, such as a crawl that is not in this one yet. A record may be in both.
@@ -158,7 +171,10 @@ impl<F: Fingerprint> Clusters<F> {
         let chains = if self.chains && self.linkage != Linkage::Single { COMPONENT } else { 0 };
         // A byte for the bits.
         let each = self.linkage.bytes() + chains + 1;
-        Ok(u64::from(Numbers::<F>::count_of(&self.segments()?)?) * each + LEAST_JOIN)
+        let segments = self.segments()?;
+        let old = segments.get(..self.old()?).filter(|_| self.removals).unwrap_or_default();
+        let places = u64::from(Numbers::<F>::count_of(old)?) * PLACE;
+        Ok(u64::from(Numbers::<F>::count_of(&segments)?) * each + places + LEAST_JOIN)
     }
 
     /// Bytes of memory beyond [`Clusters::least_memory`], and those of the smallest join.

@@ -38,11 +38,12 @@ impl Components {
     }
 
     /// The components of positions that have the position of their component's keeper; `positions` has the position of
-    /// each number, and another one for a number that is alone.
-    pub(crate) fn of_keepers(mut positions: Vec<u32>, mut keepers: Vec<u32>) -> Self {
+    /// each number, and another one for a number that is alone. A keeper whose position is `named` has a component even
+    /// if it is alone.
+    pub(crate) fn of_keepers(mut positions: Vec<u32>, mut keepers: Vec<u32>, named: &Bitset) -> Self {
         let (mut has_others, mut is_named) = (Bitset::new(keepers.len()), Bitset::new(keepers.len()));
         for (position, &keeper) in (0u32..).zip(&keepers) {
-            if position != keeper {
+            if position != keeper || named.has(keeper as usize) {
                 has_others.insert(keeper as usize);
             }
         }
@@ -135,9 +136,13 @@ mod tests {
     #[test]
     fn components_of_keepers() {
         const NONE: u32 = u32::MAX;
-        let components = Components::of_keepers(vec![3, NONE, 0, 1, 4, 2], vec![0, 1, 0, 1, 4]);
-        let of: Vec<Option<usize>> = (0..6).map(|number| components.of(number)).collect();
-        assert_eq!(of, [Some(0), None, Some(1), Some(0), None, Some(1)]);
-        assert_eq!(components.count(), 2);
+        let mut named = Bitset::new(5);
+        for component in [None, Some(2)] {
+            let components = Components::of_keepers(vec![3, NONE, 0, 1, 4, 2], vec![0, 1, 0, 1, 4], &named);
+            let of: Vec<Option<usize>> = (0..6).map(|number| components.of(number)).collect();
+            assert_eq!(of, [Some(0), None, Some(1), Some(0), component, Some(1)]);
+            assert_eq!(components.count(), 2 + usize::from(component.is_some()));
+            named.insert(4);
+        }
     }
 }

@@ -5,7 +5,6 @@
 
 use crate::bitset::Bitset;
 use crate::cluster::numbers::Numbers;
-use crate::cluster::union_find::UnionFind;
 use crate::error::Result;
 use crate::fingerprint::{Fingerprint, mask};
 use crate::join::{Groups, Progress, visit_stored, visit_wanted};
@@ -54,13 +53,13 @@ impl<F: Fingerprint> Few<F> {
         Ok((compared <= COMPARED * few.len()).then_some(Self { k, tables }))
     }
 
-    /// Unites the sets of all near pairs with one of the few.
-    pub(crate) fn unite(
+    /// Calls `take` on many threads with the numbers of all near pairs with one of the few, which is the second.
+    pub(crate) fn visit(
         &self,
         segments: &[Arc<Segment>],
         numbers: &Numbers<F>,
-        sets: &UnionFind,
         progress: &Progress,
+        take: &(dyn Fn(u32, u32) -> Result<()> + Sync),
     ) -> Result<()> {
         if self.tables.iter().all(|table| table.members.is_empty()) {
             return Ok(());
@@ -73,7 +72,7 @@ impl<F: Fingerprint> Few<F> {
             visit_stored(segments, share, &mut |fingerprints: &[F]| {
                 let mut each = fingerprints.iter();
                 if result.is_ok() {
-                    result = each.try_for_each(|&one| self.unite_one(one, numbers, sets, &mut scratch));
+                    result = each.try_for_each(|&one| self.visit_one(one, numbers, take, &mut scratch));
                 }
             })?;
             progress.advance(1);
@@ -81,7 +80,13 @@ impl<F: Fingerprint> Few<F> {
         })
     }
 
-    fn unite_one(&self, one: F, numbers: &Numbers<F>, sets: &UnionFind, scratch: &mut Scratch) -> Result<()> {
+    fn visit_one(
+        &self,
+        one: F,
+        numbers: &Numbers<F>,
+        take: &dyn Fn(u32, u32) -> Result<()>,
+        scratch: &mut Scratch,
+    ) -> Result<()> {
         let mut own = None;
         for table in &self.tables {
             for &(other, number) in table.of(one) {
@@ -90,7 +95,7 @@ impl<F: Fingerprint> Few<F> {
                         Some(own) => own,
                         None => *own.insert(numbers.of(one, scratch)?),
                     };
-                    sets.unite(own, number);
+                    take(own, number)?;
                 }
             }
         }

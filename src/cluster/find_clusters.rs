@@ -166,7 +166,11 @@ impl<F: Fingerprint> Clusters<F> {
         let mut numbers = executor.run(|| Numbers::<F>::new(&segments, memory_of_numbers))?;
         let progress = &self.job.progress;
         if let Some(few) = few {
-            executor.run(|| few.unite(&segments, &numbers, &sets, progress))?;
+            let unite = |a, b| {
+                sets.unite(a, b);
+                Ok(())
+            };
+            executor.run(|| few.visit(&segments, &numbers, progress, &unite))?;
         } else if searched > 0 {
             let uniter = || Uniter { numbers: &numbers, sets: &sets, scratch: Scratch::default() };
             let taker = || -> Box<dyn Taker<F> + '_> { Box::new(uniter()) };
@@ -183,7 +187,7 @@ impl<F: Fingerprint> Clusters<F> {
     }
 
     /// Whether to look each of these fingerprints up instead of reading all.
-    fn is_few(&self, numbers: &Bitset) -> bool {
+    pub(crate) fn is_few(&self, numbers: &Bitset) -> bool {
         numbers.count() <= numbers.bound() / LOOKED_UP
     }
 }

@@ -10,22 +10,20 @@ use crate::cluster::chains::Divided;
 use crate::cluster::clustering::United;
 use crate::cluster::clusters::Clusters;
 use crate::cluster::components::Components;
-use crate::cluster::groups::{Groups, shares};
+use crate::cluster::groups::visit_best;
 use crate::cluster::keeper::Keeper;
-use crate::cluster::linkage::Links;
+use crate::cluster::linkage::{Linkage, Links};
 use crate::cluster::numbers::Numbers;
 use crate::cluster::priority::Priorities;
 use crate::cluster::union_find::UnionFind;
 use crate::error::Result;
 use crate::extsort::{Sorter, Spool};
-use crate::fingerprint::{Fingerprint, Id};
-use crate::join::{Join, Output, Results, Step, Taker, Ticket, ordered};
-use crate::segment::{Scratch, Segment};
-use crate::version::Share;
+use crate::fingerprint::Fingerprint;
+use crate::join::{Join, Output, Results, Step, Taker, Ticket};
+use crate::segment::Scratch;
 use std::ops::ControlFlow;
-use std::sync::Arc;
 
-/// Fingerprints or pairs that threads hand on together.
+/// Pairs that threads hand on together.
 const CHUNK: usize = 1 << 13;
 const PAIR_BYTES: usize = 8;
 
@@ -41,7 +39,7 @@ struct Numbering<'a, F> {
 
 impl<F: Fingerprint> Taker<F> for Numbering<'_, F> {
     fn take(&mut self, pairs: &[(F, F)], output: &Output<Ticket>) -> Step {
-        for &(a, b) in pairs {
+        for &(a, b) in pairs.iter().filter(|(a, b)| a != b) {
             let (a, b) = (self.numbers.of(a, &mut self.scratch)?, self.numbers.of(b, &mut self.scratch)?);
             self.found.extend([a, b].map(u32::to_le_bytes).as_flattened());
             self.sets.into_iter().for_each(|sets| sets.unite(a, b));
@@ -69,52 +67,40 @@ impl<F: Fingerprint> Clusters<F> {
         let mut numbers = self.job.executor.run(|| Numbers::<F>::new(&segments, spare / 4))?;
         let mut has_pairs = Bitset::new(count as usize);
         let sets = self.chains.then(|| UnionFind::new(count));
-        let pairs = self.near_pairs(&segments, &numbers, sets.as_ref(), &mut has_pairs, spare - spare / 4)?;
+        let memory = spare - spare / 4;
+        let mut join = Join::new(&segments, None, self.k, 0, &self.job.progress, &self.job.executor);
+        join.memory = memory - memory / 8;
+        let pairs = self.near_pairs(&join, &numbers, sets.as_ref(), &mut has_pairs, memory / 8)?;
         numbers.release();
         let connected = sets.map(|sets| Components::new(sets.into_parents()));
-        let positions = self.positions(&segments, &numbers, &has_pairs, keeper, spare / 2)?;
-        let mut sorter = Sorter::new(&self.job.workspace(spare / 2), spare / 2);
-        let position = |number: u32| positions.get(number as usize).copied().unwrap_or(0);
-        pairs.visit(|piece| {
-            self.job.progress.check()?;
-            for &[a, b, c, d, e, f, g, h] in piece.as_chunks().0 {
-                let (one, other) =
-                    (position(u32::from_le_bytes([a, b, c, d])), position(u32::from_le_bytes([e, f, g, h])));
-                sorter.push(u64::from(one.max(other)) << 32 | u64::from(one.min(other)))?;
-            }
-            Ok(())
-        })?;
-        let sorted = sorter.finish()?;
-        let members = usize::try_from(has_pairs.count()).unwrap_or(usize::MAX);
-        let mut links = Links::new(self.linkage, members);
-        for pair in sorted.items(spare / 2) {
-            let pair = pair?;
-            #[expect(clippy::cast_possible_truncation, reason = "both halves")]
-            links.add((pair >> 32) as u32, pair as u32);
-        }
-        drop(sorted);
-        let linked = links.finish();
-        let connected = connected.map(|components| {
-            let keepers = Divided::keepers(&components, &positions);
-            (components, keepers)
+        let mut positions = vec![u32::MAX; count as usize];
+        let is_wanted = |number: u32| has_pairs.has(number as usize);
+        let mut priorities = Priorities::new(self.parameters.ids(), keeper, &self.job.workspace(spare / 2));
+        let mut add = |fingerprint, number, best: &_| priorities.add(fingerprint, number, best);
+        visit_best(&self.job, (&segments, &numbers), is_wanted, keeper, None, &mut add)?;
+        let members = priorities.finish(&mut positions, 0)?;
+        let keepers = self.keepers(self.linkage, &pairs, &positions, members, spare / 2)?;
+        let connected = connected.map(|connected| {
+            let keepers = Divided::keepers(&connected, &positions);
+            (connected, keepers)
         });
-        let components = Components::of_keepers(positions, linked);
+        let components = Components::of_keepers(positions, keepers, &Bitset::new(0));
         let divided = connected.map(|(connected, keepers)| Divided::of(connected, keepers, &components));
         let searched = count.into();
         Ok(United { segments, numbers, components, divided, before: None, searched, labelled: 0 })
     }
 
-    /// Writes the numbers of all near pairs, notes which numbers have pairs, and unites them in `sets`.
-    fn near_pairs(
+    /// Writes the numbers of all near pairs within `memory` bytes, notes which numbers have pairs, and unites them in
+    /// `sets`.
+    pub(crate) fn near_pairs(
         &self,
-        segments: &[Arc<Segment>],
+        join: &Join<'_, F>,
         numbers: &Numbers<F>,
         sets: Option<&UnionFind>,
         has_pairs: &mut Bitset,
         memory: u64,
     ) -> Result<Spool> {
-        let workspace = self.job.workspace(memory / 8);
-        let mut pairs = Spool::within(&workspace);
+        let mut pairs = Spool::within(&self.job.workspace(memory));
         let results = Results::new();
         let taker = || -> Box<dyn Taker<F> + '_> {
             Box::new(Numbering { numbers, sets, results: &results, scratch: Scratch::default(), found: Vec::new() })
@@ -125,52 +111,37 @@ impl<F: Fingerprint> Clusters<F> {
             }
             pairs.append(&mut found).map(ControlFlow::Continue)
         });
-        let memory = memory - memory / 8;
-        let join = Join::<F>::new(segments, None, self.k, memory, &self.job.progress, &self.job.executor);
         let _ = join.run(&taker, &mut sink)?;
         drop(sink);
         Ok(pairs)
     }
 
-    /// The position by priority of each fingerprint that has pairs, by its number.
-    fn positions(
+    /// The position of the keeper of each position below `members`, by the numbers of near pairs.
+    pub(crate) fn keepers(
         &self,
-        segments: &[Arc<Segment>],
-        numbers: &Numbers<F>,
-        has_pairs: &Bitset,
-        keeper: &Keeper,
+        linkage: Linkage,
+        pairs: &Spool,
+        positions: &[u32],
+        members: u32,
         memory: u64,
     ) -> Result<Vec<u32>> {
-        let alone = Components::default();
-        let work = |(): &mut (), share: Share, output: &Output<_>| {
+        let mut sorter = Sorter::new(&self.job.workspace(memory), memory);
+        let position = |number: [u8; 4]| positions.get(u32::from_le_bytes(number) as usize).copied().unwrap_or(0);
+        pairs.visit(|piece| {
             self.job.progress.check()?;
-            let (mut found, mut ids) = (Vec::new(), Vec::new());
-            let mut groups = Groups::new(segments, numbers, &alone, share)?;
-            while let Some((fingerprint, _)) = groups.next_fingerprint()? {
-                if !has_pairs.has(groups.number() as usize) {
-                    groups.count_rest(fingerprint)?;
-                    continue;
-                }
-                let mut best = None;
-                while groups.has_more(fingerprint) {
-                    groups.next_ids(fingerprint, &mut ids)?;
-                    best = keeper.better(best, keeper.best(&ids));
-                }
-                found.extend(best.map(|best| (fingerprint, groups.number(), best)));
-                if found.len() == CHUNK {
-                    output.send(std::mem::take(&mut found))?;
-                }
+            for &[a, b, c, d, e, f, g, h] in piece.as_chunks().0 {
+                let (one, other) = (position([a, b, c, d]), position([e, f, g, h]));
+                sorter.push(u64::from(one.max(other)) << 32 | u64::from(one.min(other)))?;
             }
-            output.send(found)
-        };
-        let mut priorities = Priorities::new(self.parameters.ids(), keeper, &self.job.workspace(memory));
-        let mut take = |found: Vec<(F, u32, Id)>| {
-            for (fingerprint, number, best) in found {
-                priorities.add(fingerprint, number, &best)?;
-            }
-            Ok(ControlFlow::Continue(()))
-        };
-        let _ = ordered(None, &*self.job.executor.crew()?, shares(segments)?, || (), work, &mut take)?;
-        priorities.finish(Numbers::<F>::count_of(segments)? as usize)
+            Ok(())
+        })?;
+        let sorted = sorter.finish()?;
+        let mut links = Links::new(linkage, members as usize);
+        for pair in sorted.items(memory) {
+            let pair = pair?;
+            #[expect(clippy::cast_possible_truncation, reason = "both halves")]
+            links.add((pair >> 32) as u32, pair as u32);
+        }
+        Ok(links.finish())
     }
 }

@@ -1,12 +1,15 @@
 //! The records of a store in shares that threads take, fingerprint by fingerprint.
 
 use crate::cluster::components::Components;
+use crate::cluster::keeper::Keeper;
 use crate::cluster::numbers::{Ascending, Numbers};
 use crate::error::Result;
 use crate::fingerprint::{Fingerprint, Id, Record};
+use crate::join::{JobContext, Output, ordered};
 use crate::segment::Segment;
 use crate::version::{RecordIter, Share};
 use std::iter::Peekable;
+use std::ops::ControlFlow;
 use std::sync::Arc;
 
 const SHARE: u64 = 1 << 14;
@@ -17,6 +20,43 @@ pub(crate) fn shares(segments: &[Arc<Segment>]) -> Result<Vec<Share>> {
 }
 
 const PIECE: usize = 4096;
+/// Fingerprints that threads hand on together.
+const CHUNK: usize = 1 << 13;
+
+/// Calls `sink` with each fingerprint whose number is wanted, its number, and the best of its ids or, with the place of
+/// a kept one by number, that one.
+pub(crate) fn visit_best<F: Fingerprint>(
+    job: &JobContext,
+    (segments, numbers): (&[Arc<Segment>], &Numbers<F>),
+    is_wanted: impl Fn(u32) -> bool + Sync,
+    keeper: &Keeper,
+    kept: Option<&[u32]>,
+    sink: &mut dyn FnMut(F, u32, &Id) -> Result<()>,
+) -> Result<()> {
+    let alone = Components::default();
+    let work = |(): &mut (), share: Share, output: &Output<_>| {
+        job.progress.check()?;
+        let mut found = Vec::new();
+        let mut groups = Groups::new(segments, numbers, &alone, share)?;
+        while let Some((fingerprint, _)) = groups.next_fingerprint()? {
+            if !is_wanted(groups.number()) {
+                groups.count_rest(fingerprint)?;
+                continue;
+            }
+            let best = groups.best_id(fingerprint, keeper, kept)?;
+            found.extend(best.map(|best| (fingerprint, groups.number(), best)));
+            if found.len() == CHUNK {
+                output.send(std::mem::take(&mut found))?;
+            }
+        }
+        output.send(found)
+    };
+    let mut take = |found: Vec<(F, u32, Id)>| {
+        found.iter().try_for_each(|(fingerprint, number, best)| sink(*fingerprint, *number, best))?;
+        Ok(ControlFlow::Continue(()))
+    };
+    ordered(None, &*job.executor.crew()?, shares(segments)?, || (), work, &mut take).map(drop)
+}
 
 /// Walks over the fingerprints of a share, and over the ids of each, some at a time.
 #[derive(Debug)]
@@ -73,6 +113,21 @@ impl<'a, F: Fingerprint> Groups<'a, F> {
             records = records.saturating_add(records_of(&ids));
         }
         Ok(records)
+    }
+
+    /// The best of a fingerprint's ids or, with the place of a kept one by number, that one.
+    fn best_id(&mut self, fingerprint: F, keeper: &Keeper, kept: Option<&[u32]>) -> Result<Option<Id>> {
+        let place = kept.map(|kept| kept.get(self.number as usize).map_or(usize::MAX, |&place| place as usize));
+        let (mut best, mut ids, mut before) = (None, Vec::new(), 0);
+        while self.has_more(fingerprint) {
+            self.next_ids(fingerprint, &mut ids)?;
+            best = match place {
+                None => keeper.better(best, keeper.best(&ids)),
+                Some(place) => best.or(place.checked_sub(before).and_then(|place| ids.get(place)).cloned()),
+            };
+            before += ids.len();
+        }
+        Ok(best)
     }
 
     pub(crate) fn has_more(&mut self, fingerprint: F) -> bool {

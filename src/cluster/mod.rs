@@ -15,7 +15,9 @@
 //!
 //! [`Linkage`] (`linkage.rs`) is the rule that makes clusters of pairs. Star and complete linkage take fingerprints by
 //! priority (`find_linked.rs`, `priority.rs`); `evidence.rs` has the reason why each record is not kept, `chains.rs`
-//! the connected components that they divide.
+//! the connected components that they divide. [`Clusters::find_from_removals`] (`find_added.rs`) continues from that
+//! evidence ([`Removals`], `match_removals.rs`): only new fingerprints are compared, with each other and with earlier
+//! keepers.
 //!
 //! Guaranteed: the clusters and labels do not depend on threads, memory, or earlier labels; the memory is bounded by
 //! [`Clusters::with_memory`]. Temporary files have no names and no specified format.
@@ -28,6 +30,7 @@ mod components;
 mod earlier_clusters;
 mod evidence;
 mod few_pairs;
+mod find_added;
 mod find_clusters;
 mod find_linked;
 mod groups;
@@ -38,10 +41,12 @@ mod labels;
 mod linkage;
 mod match_by_id;
 mod match_by_place;
+mod match_removals;
 mod names;
 mod numbers;
 mod previous;
 mod priority;
+mod removals;
 mod report;
 mod totals;
 mod unary_counts;
@@ -56,4 +61,5 @@ pub use keeper::{Keeper, Ranking};
 pub use labels::{Label, LabelRef};
 pub use linkage::Linkage;
 pub use previous::Previous;
+pub use removals::Removals;
 pub use report::{ClusterReport, LargeCluster, SizeClass};

@@ -61,15 +61,14 @@ impl<'k, F: Fingerprint> Priorities<'k, F> {
         }
     }
 
-    /// The position of each added number below `bound`; `u32::MAX` for the others.
-    pub(crate) fn finish(self, bound: usize) -> Result<Vec<u32>> {
-        let mut positions = vec![u32::MAX; bound];
+    /// Sets the position of each added number, from `first` on; returns the next one.
+    pub(crate) fn finish(self, positions: &mut [u32], first: u32) -> Result<u32> {
         let backwards = matches!((self.keeper, &self.keys), (Keeper::Largest, Keys::Texts(_)));
         let mut next = 0;
         let mut place = |tie: u64| {
             #[expect(clippy::cast_possible_truncation, reason = "the number stands in the low half")]
             if let Some(slot) = positions.get_mut(tie as u32 as usize) {
-                *slot = if backwards { self.added - 1 - next } else { next };
+                *slot = first + if backwards { self.added - 1 - next } else { next };
             }
             next += 1;
         };
@@ -92,6 +91,6 @@ impl<'k, F: Fingerprint> Priorities<'k, F> {
                 }
             }
         }
-        Ok(positions)
+        Ok(first + self.added)
     }
 }

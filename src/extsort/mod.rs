@@ -13,7 +13,7 @@
 //! larger than the memory. No temporary data remain after a failure or when the process is killed.
 //!
 //! A [`Workspace`] is the memory and the directory of a load, and divides the memory among its phases. A [`Spool`]
-//! keeps bytes until their place in a file is reached. [`deal`] and [`Dealer`] deal values to buckets on several
+//! keeps bytes until their place in a file is reached. [`TextRanks`] turns texts into numbers of the same order. [`deal`] and [`Dealer`] deal values to buckets on several
 //! threads.
 
 mod ahead;
@@ -31,6 +31,7 @@ mod spool;
 mod temporary_file;
 #[cfg(test)]
 mod tests;
+mod text_ranks;
 mod text_sorter;
 #[cfg(test)]
 mod text_tests;
@@ -46,6 +47,7 @@ pub(crate) use sorted::Sorted;
 pub(crate) use sorted_texts::{SortedTexts, TextChunk};
 pub(crate) use sorter::Sorter;
 pub(crate) use spool::Spool;
+pub use text_ranks::TextRanks;
 pub(crate) use text_sorter::TextSorter;
 pub(crate) use walk::Walk;
 pub(crate) use workspace::Workspace;

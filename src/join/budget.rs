@@ -16,6 +16,8 @@ pub(crate) struct Join<'a, F> {
     pub(crate) right: Option<&'a [Arc<Segment>]>,
     /// The numbers of the fingerprints on the right that take part ([`crate::cluster::Numbers`]); `None`: all.
     pub(crate) only: Option<&'a Bitset>,
+    /// The same on the left.
+    pub(crate) only_left: Option<&'a Bitset>,
     pub(crate) k: u32,
     /// Bytes: three eighths for the buckets in memory, an eighth for threads that join buckets, an eighth for a bucket
     /// that is too large for a thread; a quarter for fingerprints that are read once and kept or, where keeping them
@@ -35,13 +37,14 @@ impl<'a, F: Fingerprint> Join<'a, F> {
         progress: &'a Progress,
         executor: &'a Executor,
     ) -> Self {
-        Self { left, right, only: None, k, memory, progress, executor, fingerprints: PhantomData }
+        Self { left, right, only: None, only_left: None, k, memory, progress, executor, fingerprints: PhantomData }
     }
 
     /// Bytes for fingerprints that are read once and kept. Decoding one segment again takes no longer than reading them
     /// from memory; merging segments, or selecting fingerprints, takes ten times as long.
     pub(super) fn kept(&self) -> u64 {
-        let is_plain = self.left.len() <= 1 && self.right.is_none_or(|right| right.len() <= 1) && self.only.is_none();
+        let selects = self.only.is_some() || self.only_left.is_some();
+        let is_plain = self.left.len() <= 1 && self.right.is_none_or(|right| right.len() <= 1) && !selects;
         if is_plain { 0 } else { self.memory / 4 }
     }
 

@@ -38,7 +38,7 @@ impl<F: Fingerprint> Join<'_, F> {
         let sides = 1 + u64::from(self.right.is_some());
         let source =
             |segments: &[_], only| pool.install(|| FingerprintSource::new(segments, only, self.kept() / sides));
-        let left = source(self.left, None)?;
+        let left = source(self.left, self.only_left)?;
         let right = self.right.map(|right| source(right, self.only)).transpose()?;
         let memory = Default::default();
         Passes { join: self, pool: &pool, left, right, memory, taker, sink }.run()

@@ -4,6 +4,7 @@ use crate::clusters::{crowded, text};
 use crate::support::{Fixture, Random, families, numbered, real, wide};
 use fpstore::clusters::{Clustering, Keeper, Label, Linkage, Removed};
 use fpstore::{ErrorKind, Fingerprint, Id, IdKind, Parameters, ReadMode, Record, Result, Store, U256};
+use std::cmp::Ordering;
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::ControlFlow;
 use std::sync::Arc;
@@ -11,18 +12,19 @@ use std::sync::Arc;
 /// A cluster, its keeper first.
 pub(crate) type Cluster<F> = Vec<Record<F>>;
 
-/// The records by priority.
-pub(crate) fn by_priority<'a, F: Fingerprint>(records: &'a [Record<F>], keeper: &Keeper) -> Vec<&'a Record<F>> {
-    let mut records: Vec<&Record<F>> = records.iter().collect::<BTreeSet<_>>().into_iter().collect();
-    records.sort_by_key(|record| record.fingerprint);
-    let is_counted = matches!(records.first(), Some(Record { id: Id::Count(_), .. }));
+/// `Less` if `a` comes before `b`.
+pub(crate) fn by_priority<F: Fingerprint>(a: &Record<F>, b: &Record<F>, keeper: &Keeper) -> Ordering {
+    let is_counted = matches!(a.id, Id::Count(_));
     let rank = |id: &Id| if let Keeper::Ranked(rank) = keeper { rank(id).unwrap_or(u64::MAX) } else { 0 };
-    records.sort_by(|a, b| {
-        let by_id = if is_counted { a.fingerprint.cmp(&b.fingerprint) } else { a.id.cmp(&b.id) };
-        let by_id = if matches!(keeper, Keeper::Largest) { by_id.reverse() } else { by_id };
-        (if is_counted { by_id } else { rank(&a.id).cmp(&rank(&b.id)).then(by_id) })
-            .then(a.fingerprint.cmp(&b.fingerprint))
-    });
+    let by_id = if is_counted { a.fingerprint.cmp(&b.fingerprint) } else { a.id.cmp(&b.id) };
+    let by_id = if matches!(keeper, Keeper::Largest) { by_id.reverse() } else { by_id };
+    (if is_counted { by_id } else { rank(&a.id).cmp(&rank(&b.id)).then(by_id) }).then(a.fingerprint.cmp(&b.fingerprint))
+}
+
+/// The distinct records by priority.
+pub(crate) fn sorted<'a, F: Fingerprint>(records: &'a [Record<F>], keeper: &Keeper) -> Vec<&'a Record<F>> {
+    let mut records: Vec<&Record<F>> = records.iter().collect::<BTreeSet<_>>().into_iter().collect();
+    records.sort_by(|a, b| by_priority(a, b, keeper));
     records
 }
 
@@ -34,7 +36,7 @@ pub(crate) fn greedy<F: Fingerprint>(
     keeper: &Keeper,
 ) -> Vec<Cluster<F>> {
     let mut clusters: Vec<Cluster<F>> = Vec::new();
-    for record in by_priority(records, keeper) {
+    for record in sorted(records, keeper) {
         let is_near = |member: &Record<F>| member.fingerprint.distance(record.fingerprint) <= k;
         let joined = clusters.iter_mut().find(|cluster| match linkage {
             Linkage::Complete => cluster.iter().all(is_near),
@@ -84,7 +86,7 @@ pub(crate) fn expected<F: Fingerprint>(clusters: &[Cluster<F>]) -> (Vec<Removed<
     (removed, labels)
 }
 
-fn evidence<F: Fingerprint>(clustering: &Clustering<F>) -> Vec<Removed<F>> {
+pub(crate) fn evidence<F: Fingerprint>(clustering: &Clustering<F>) -> Vec<Removed<F>> {
     let mut all = Vec::new();
     let add = |some: &mut Vec<Removed<F>>, one| {
         some.push(one);

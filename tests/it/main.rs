@@ -1,6 +1,7 @@
 //! The library's integration tests: one binary, with one module for each guarantee.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing, clippy::panic, missing_docs)]
 
+mod added;
 mod any;
 mod batch;
 mod brute_force;

@@ -1,7 +1,7 @@
 //! The report on removed records: compared with the clusters by definition, for every linkage and keeper.
 
 use crate::clusters::{components, crowded, text};
-use crate::linkage::{Cluster, by_priority, chain, counted, expected, greedy, keepers, label};
+use crate::linkage::{Cluster, chain, counted, expected, greedy, keepers, label, sorted};
 use crate::support::{Fixture, families, numbered, real};
 use fpstore::clusters::{Chain, Chains, Clusters, Keeper, Label, Linkage, Removed};
 use fpstore::{Fingerprint, Id, IdKind, Parameters, ReadMode, Record, Store};
@@ -16,7 +16,7 @@ const ALL: [Linkage; 3] = [Linkage::Single, Linkage::Star, Linkage::Complete];
 fn single<F: Fingerprint>(records: &[Record<F>], k: u32, keeper: &Keeper) -> Vec<Cluster<F>> {
     let of = components(records, k);
     let mut members: BTreeMap<F, Cluster<F>> = BTreeMap::new();
-    for record in by_priority(records, keeper) {
+    for record in sorted(records, keeper) {
         members.entry(of[&record.fingerprint]).or_default().push(record.clone());
     }
     members.into_values().collect()

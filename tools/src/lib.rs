@@ -20,6 +20,7 @@ pub mod output;
 pub mod prediction;
 pub mod program;
 pub mod progress;
+pub mod ranks;
 pub mod report;
 pub mod rows;
 pub mod size;

@@ -4,7 +4,7 @@ use std::collections::{HashMap, HashSet};
 use std::fmt;
 use std::str::FromStr;
 
-use super::longest_common_substring;
+use super::{FeatureSet, longest_common_substring};
 use crate::error::{Error, Result};
 use crate::features::{Features, Space, Splitter};
 
@@ -51,12 +51,9 @@ impl Measure {
             Self::Cosine(features) => cosine(&counts(a, features), &counts(b, features)),
             Self::Euclidean(features) => euclidean(&counts(a, features), &counts(b, features)),
             Self::Jaccard(features) => {
-                let set = |text| counts(text, features).into_keys().collect::<HashSet<u64>>();
-                let (a, b) = (set(a), set(b));
-                match a.union(&b).count() {
-                    0 => 1.0,
-                    all => share(a.intersection(&b).count(), all),
-                }
+                let splitter = Splitter { features, space: Space::Unicode };
+                let set = |text: &str| FeatureSet::new(text.into(), &splitter);
+                set(a).jaccard(&set(b))
             }
         })
     }

@@ -13,6 +13,8 @@ pub struct Document {
     pub id: DocumentId,
     /// The text or tokens.
     pub content: Content,
+    /// Its number in all inputs, from 0; documents with a fault have one too.
+    pub number: u64,
 }
 
 /// The id of a document, if it has one: a number, or a text that a store accepts.

@@ -136,10 +136,12 @@ fn read(
 ) -> anyhow::Result<()> {
     let kind = inputs.options.columns().kind;
     let mut kinds = Kinds::default();
+    let mut number = 0;
     for source in inputs.files() {
         let mut reader = Reader::open(&source?, &inputs.options, progress)?;
         kinds.add(&reader);
-        while let Some(item) = reader.next_item()? {
+        while let Some(item) = reader.next_item(number)? {
+            number += 1;
             let cost = item.cost(kind) + made;
             if !filler.push(item, cost) {
                 return Ok(());
@@ -234,7 +236,7 @@ mod tests {
     fn item(number: u64) -> Item {
         let place = Place { input: "made".into(), unit: "record", number };
         let raw = Raw::Cells(DocumentId::Number(number), vec![b'x'; length(number)]);
-        Item { place: Location::At(place), raw }
+        Item { place: Location::At(place), raw, number }
     }
 
     fn length(number: u64) -> usize {

@@ -19,6 +19,8 @@ const PIECE: usize = 16;
 pub(super) struct Item {
     pub(super) place: Location,
     pub(super) raw: Raw,
+    /// Number of the document in all inputs, from 0.
+    pub(super) number: u64,
 }
 
 /// Place of a document.
@@ -63,12 +65,13 @@ impl Item {
 
     /// Returns the place of the document, and the document.
     pub(super) fn document(self, columns: &Columns) -> (Location, Result<Document, Fault>) {
-        (self.place, self.raw.document(columns))
+        let content = self.raw.document(columns);
+        (self.place, content.map(|(id, content)| Document { id, content, number: self.number }))
     }
 }
 
 impl Raw {
-    fn document(self, columns: &Columns) -> Result<Document, Fault> {
+    fn document(self, columns: &Columns) -> Result<(DocumentId, Content), Fault> {
         let (id, content) = match self {
             Self::Bad(fault) => return Err(fault),
             Self::Object(line) => return object(&line, columns),
@@ -80,12 +83,12 @@ impl Raw {
                 (id, text(bytes, mark, "")?)
             }
         };
-        Ok(Document { id, content })
+        Ok((id, content))
     }
 }
 
 /// Parses a line of NDJSON.
-fn object(line: &[u8], columns: &Columns) -> Result<Document, Fault> {
+fn object(line: &[u8], columns: &Columns) -> Result<(DocumentId, Content), Fault> {
     let Columns { kind, selection } = columns;
     let record = object::record(line, selection, *kind);
     let (content, id) = record.map_err(|reason| match reason {
@@ -99,7 +102,7 @@ fn object(line: &[u8], columns: &Columns) -> Result<Document, Fault> {
         Some(Id::Number(number)) => RawId::Number(*number),
         Some(Id::Text(text)) => RawId::Text(text.as_bytes()),
     });
-    Ok(Document { id: id.map_err(|message| Fault::new(FaultKind::Id, message))?, content })
+    Ok((id.map_err(|message| Fault::new(FaultKind::Id, message))?, content))
 }
 
 /// Converts a text; its first byte is at offset `start` of what messages refer to.

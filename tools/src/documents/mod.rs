@@ -18,6 +18,7 @@
 //! documents that are left out.
 
 mod content;
+mod copy;
 mod document;
 mod each;
 mod fault;
@@ -30,12 +31,15 @@ mod parquet;
 mod queue;
 mod reader;
 mod rejects;
+mod similar;
+mod spool;
 #[cfg(test)]
 mod testing;
 #[cfg(test)]
 mod tests;
 
 pub use content::Content;
+pub use copy::{Copied, Digest, Form, copy};
 pub use document::{Document, DocumentId};
 pub use each::{Counts, Made, each, each_or_fault};
 pub use fault::{Fault, FaultKind};
@@ -44,3 +48,5 @@ pub use item::Location;
 pub use limits::{DOCUMENT_LIMIT, TOKEN_LIMIT};
 pub use options::{DocumentFormat, DocumentOptions};
 pub use rejects::{LeaveOptions, LeftOut, OnError, RejectOptions, Rejects};
+pub use similar::{Comparison, LONG, SHORT, Similarity};
+pub use spool::{Spool, Spooled};

@@ -41,14 +41,39 @@ enum Stream {
     File(Option<Raw>),
 }
 
-impl Reader {
-    /// Opens an input and recognises its format. An input that is a single document is read.
+/// An open input whose format is known; no document of it has been read.
+pub(super) struct Recognised {
+    source: Source,
+    bytes: Opened,
+    pub(super) format: DocumentFormat,
+    doubtful: bool,
+}
+
+impl Recognised {
+    /// Opens an input and recognises its format.
     pub(super) fn open(source: &Source, options: &DocumentOptions, progress: &Progress) -> anyhow::Result<Self> {
         source.hint("documents");
-        let columns = options.columns();
         let mut bytes = source.bytes(progress, ToldBy::Content)?;
         let format = options.recognise(source, &mut bytes.window)?;
         let doubtful = format == DocumentFormat::File && options.is_doubtful(&mut bytes.window);
+        Ok(Self { source: source.clone(), bytes, format, doubtful })
+    }
+
+    /// Name of the input.
+    pub(super) fn name(&self) -> String {
+        self.source.name()
+    }
+
+    /// Takes the input apart.
+    #[cfg_attr(not(feature = "parquet"), expect(dead_code, reason = "for Parquet"))]
+    pub(super) fn into_bytes(self) -> (Source, Opened) {
+        (self.source, self.bytes)
+    }
+
+    /// Returns the documents. An input that is a single document is read.
+    pub(super) fn reader(self, options: &DocumentOptions, progress: &Progress) -> anyhow::Result<Reader> {
+        let Self { source, bytes, format, doubtful } = self;
+        let columns = options.columns();
         let stream = match format {
             DocumentFormat::Ndjson => Stream::ndjson(bytes.window),
             DocumentFormat::Json => Stream::Json(Values::new(bytes.window, DOCUMENT_LIMIT)),
@@ -56,11 +81,31 @@ impl Reader {
                 Stream::csv(bytes.window, options.delimiter_of(format), columns)
             }
             DocumentFormat::Parquet => {
-                Stream::Parquet(Box::new(Rows::open(source, bytes, &columns, options.temp_dir.as_deref(), progress)?))
+                Stream::Parquet(Box::new(Rows::open(&source, bytes, &columns, options.temp_dir.as_deref(), progress)?))
             }
-            DocumentFormat::File => Stream::File(Some(file(source, bytes)?)),
+            DocumentFormat::File => Stream::File(Some(file(&source, bytes)?)),
         };
-        Ok(Self { name: source.name().into(), stream, any: false, doubtful })
+        Ok(Reader { name: source.name().into(), stream, any: false, doubtful })
+    }
+}
+
+impl Reader {
+    /// Opens an input and recognises its format. An input that is a single document is read.
+    pub(super) fn open(source: &Source, options: &DocumentOptions, progress: &Progress) -> anyhow::Result<Self> {
+        Recognised::open(source, options, progress)?.reader(options, progress)
+    }
+
+    /// Names of all columns of a table, read first if need be; none for other formats.
+    pub(super) fn names(&mut self) -> anyhow::Result<Vec<Box<[u8]>>> {
+        let Stream::Csv(table) = &mut self.stream else { return Ok(Vec::new()) };
+        let names = table.all_names().map(<[_]>::to_vec);
+        names.map_err(|message| anyhow!("{}: {message}", self.here()))
+    }
+
+    /// All cells of the row of a table that [`Self::next_item`] came to last; none for other formats.
+    pub(super) fn cells(&self) -> impl Iterator<Item = &[u8]> {
+        let table = if let Stream::Csv(table) = &self.stream { Some(table) } else { None };
+        table.into_iter().flat_map(|table| table.cells())
     }
 
     /// Name of the input if it is one document.
@@ -73,9 +118,9 @@ impl Reader {
         self.doubtful.then_some(&*self.name)
     }
 
-    /// Returns the next document or its fault, or `None` at the end of the input. After an error, which names the
-    /// place, nothing more can be read.
-    pub(super) fn next_item(&mut self) -> anyhow::Result<Option<Item>> {
+    /// Returns the next document or its fault, with this number, or `None` at the end of the input. After an error,
+    /// which names the place, nothing more can be read.
+    pub(super) fn next_item(&mut self, number: u64) -> anyhow::Result<Option<Item>> {
         match self.stream.next_raw() {
             Ok(None) => {
                 warn_of_none(&self.name, &mut self.any);
@@ -83,7 +128,7 @@ impl Reader {
             }
             Ok(Some(raw)) => {
                 self.any = true;
-                Ok(Some(Item { place: self.here(), raw }))
+                Ok(Some(Item { place: self.here(), raw, number }))
             }
             Err(message) => Err(anyhow!("{}: {message}", self.here())),
         }

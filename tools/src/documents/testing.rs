@@ -9,7 +9,7 @@ use crate::progress::Progress;
 
 /// Returns a document with a text.
 pub(super) fn document(id: DocumentId, text: &str) -> Document {
-    Document { id, content: Content::Text(text.to_owned()) }
+    Document { id, content: Content::Text(text.to_owned()), number: 0 }
 }
 
 /// Returns an id that is a text.
@@ -18,7 +18,7 @@ pub(super) fn id(text: &str) -> DocumentId {
 }
 
 /// Returns the documents of inputs below a directory, whose path is removed from ids and messages: all documents before
-/// an error, and the error as text.
+/// an error, with number 0, and the error as text.
 pub(super) fn below(dir: &Path, names: &[&str], options: &DocumentOptions) -> (Vec<Document>, Result<(), String>) {
     let prefix = format!("{}/", dir.display());
     let arguments: Vec<_> = names.iter().map(|name| dir.join(name).into()).collect();
@@ -34,7 +34,9 @@ pub(super) fn below(dir: &Path, names: &[&str], options: &DocumentOptions) -> (V
         assert_eq!(counts.documents, documents.len() as u64);
         assert_eq!(counts.bytes, documents.iter().map(|document| document.content.bytes()).sum::<u64>());
     }
-    for document in &mut documents {
+    for (document, number) in documents.iter_mut().zip(0..) {
+        assert_eq!(document.number, number);
+        document.number = 0;
         if let DocumentId::Text(id) = &mut document.id {
             *id = id.replace(&prefix, "");
         }

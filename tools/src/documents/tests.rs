@@ -36,7 +36,7 @@ fn objects() {
     let body = br#"{"text":"no","body":"yes","id":1,"url":"/a b"}"#;
     assert_eq!(read("a.ndjson", body, &named), Ok(vec![document(id("/a b"), "yes")]));
     let words = br#"{"words":["a","","b\u0020c"],"id":1}"#;
-    let expected = Document { id: DocumentId::Number(1), content: tokens(&["a", "", "b c"]) };
+    let expected = Document { id: DocumentId::Number(1), content: tokens(&["a", "", "b c"]), number: 0 };
     assert_eq!(read("a.ndjson", words, &columns(None, None, Some("words"))), Ok(vec![expected]));
     for empty in ["", "\n", "#", "\u{feff}"] {
         assert_eq!(read("a.ndjson", empty.as_bytes(), &plain()), Ok(vec![]));
@@ -281,7 +281,7 @@ proptest! {
             ndjson.push(b'\n');
             let id = id.map_or(DocumentId::None, DocumentId::Text);
             texts.push(document(id.clone(), &text));
-            lists.push(Document { id, content: Content::Tokens(words) });
+            lists.push(Document { id, content: Content::Tokens(words), number: 0 });
         }
         prop_assert_eq!(&read("a.ndjson", &ndjson, &plain()), &Ok(texts.clone()));
         prop_assert_eq!(read("a.ndjson.gz", &ndjson, &columns(None, None, Some("words"))), Ok(lists));

@@ -16,8 +16,9 @@
 //! what their writer announced. `text`, `le`, `ndjson` (by `object`), `csv` and `parquet` decode one record each;
 //! `hex`, `decimal` and `digits` parse fingerprints. `reader` ties these together, `series` reads several inputs as
 //! one, `quality` skips records, `ids` checks ids, and `feed` passes the records to a load. `id_reader` reads ids
-//! alone; `labels` reads labels of clusters, and `crate::documents` reads documents.
+//! alone, `attributes` ids and a column of values; `labels` reads labels of clusters, and `crate::documents` reads documents.
 
+mod attributes;
 mod compression;
 pub(crate) mod csv;
 mod decimal;
@@ -29,6 +30,7 @@ mod header;
 mod hex;
 mod id_reader;
 pub(crate) mod ids;
+pub(crate) mod json_value;
 mod labels;
 mod le;
 pub(crate) mod lines;
@@ -53,6 +55,7 @@ mod text;
 pub(crate) mod values;
 pub(crate) mod window;
 
+pub use attributes::AttributeReader;
 pub use compression::{Compression, ToldBy};
 pub use digits::Digits;
 pub use entry::Entry;
@@ -62,7 +65,7 @@ pub use header::{HEADER_KEY, Header};
 pub use hex::parse_hex;
 pub use id_reader::IdReader;
 pub use ids::{Found, IdRule, Ids, RawId};
-pub use labels::{LabelLines, LabelReader};
+pub use labels::{Evidence, EvidenceReader, LabelLines, LabelReader};
 pub use lines::LINE_LIMIT;
 pub use opened::Input;
 pub use options::InputOptions;

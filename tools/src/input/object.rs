@@ -37,16 +37,27 @@ pub(crate) fn record<'a, T, V>(line: &'a [u8], selection: &Selection, value: V) 
 where
     V: DeserializeSeed<'a, Value = Option<T>> + Copy,
 {
-    let mut json = serde_json::Deserializer::from_slice(line);
-    let record = Object(selection, value).deserialize(&mut json);
-    let record = record.and_then(|record| json.end().map(|()| record));
-    let (value, id) = record.map_err(|error| NoRecord::Malformed(describe(&error)))?;
+    let (value, id) = fields(line, selection, value)?;
     let value = value.ok_or_else(|| NoRecord::NoValue(selection.no_value_in(&keys(line))))?;
     if id.is_none() && selection.id_required {
         return Err(NoRecord::NoId(selection.no_id_in(&keys(line))));
     }
     Ok((value, id))
 }
+
+/// Parses one object, which may lack the value or the id.
+pub(super) fn fields<'a, T, V>(line: &'a [u8], selection: &Selection, value: V) -> Result<Fields<'a, T>, NoRecord>
+where
+    V: DeserializeSeed<'a, Value = Option<T>> + Copy,
+{
+    let mut json = serde_json::Deserializer::from_slice(line);
+    let record = Object(selection, value).deserialize(&mut json);
+    let record = record.and_then(|record| json.end().map(|()| record));
+    record.map_err(|error| NoRecord::Malformed(describe(&error)))
+}
+
+/// The value and the id of an object.
+type Fields<'a, T> = (Option<T>, Option<Id<'a>>);
 
 /// Returns the keys of an object, for a message; none if the text is not an object.
 #[cold]

@@ -9,6 +9,7 @@ use super::labels::cell::Cell;
 use super::source::Opened;
 use super::{Digits, Entry, Quality, RawId, Selection, Source};
 use crate::progress::Progress;
+use crate::ranks::Value;
 
 /// Never constructed.
 #[derive(Debug)]
@@ -96,7 +97,7 @@ impl IdColumn {
 pub(super) struct Labels(Infallible);
 
 impl Labels {
-    pub(super) fn open(source: &Source, _: Option<&Path>, _: &Progress) -> anyhow::Result<Self> {
+    pub(super) fn open(source: &Source, _: &[&str], _: Option<&Path>, _: &Progress) -> anyhow::Result<Self> {
         anyhow::bail!("{}: this program was built without Parquet", source.name())
     }
 
@@ -108,7 +109,35 @@ impl Labels {
         match self.0 {}
     }
 
-    pub(super) fn row(&self) -> Result<[Cell<'_>; 2], String> {
+    pub(super) fn cell(&self, _: usize) -> Result<Cell<'_>, String> {
+        match self.0 {}
+    }
+}
+
+/// Never constructed.
+#[derive(Debug)]
+pub(super) struct Attributes(Infallible);
+
+impl Attributes {
+    pub(super) fn open(
+        source: &Source,
+        _: Opened,
+        _: &Selection,
+        _: Option<&Path>,
+        _: &Progress,
+    ) -> anyhow::Result<Self> {
+        anyhow::bail!("{}: this program was built without Parquet", source.name())
+    }
+
+    pub(super) fn number(&self) -> u64 {
+        match self.0 {}
+    }
+
+    pub(super) fn advance(&mut self) -> Result<bool, String> {
+        match self.0 {}
+    }
+
+    pub(super) fn row(&self) -> Result<(RawId<'_>, Value<'_>), String> {
         match self.0 {}
     }
 }

@@ -12,6 +12,7 @@ mod rows;
 
 pub use apart::check_apart;
 pub use file::File;
+pub(crate) use rows::push_cell;
 pub use rows::{Column, Rows, Style};
 
 use std::io::{self, Write};

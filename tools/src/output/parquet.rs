@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use anyhow::{Context, anyhow};
-use arrow_array::{ArrayRef, FixedSizeBinaryArray, RecordBatch, StringArray, UInt64Array};
+use arrow_array::{ArrayRef, FixedSizeBinaryArray, Float64Array, RecordBatch, StringArray, UInt64Array};
 use arrow_schema::{DataType, Field, Schema};
 use parquet::arrow::ArrowWriter;
 use parquet::basic::{Compression, ZstdLevel};
@@ -31,9 +31,11 @@ impl Writer {
             let data_type = match column.kind {
                 Kind::Fingerprint if width > 64 => DataType::FixedSizeBinary(bytes),
                 Kind::Id if texts.next() == Some(true) => DataType::Utf8,
+                Kind::Text => DataType::Utf8,
+                Kind::Real => DataType::Float64,
                 _ => DataType::UInt64,
             };
-            Field::new(column.name, data_type, false)
+            Field::new(column.name, data_type, column.kind == Kind::Real)
         };
         let schema = Arc::new(Schema::new(columns.iter().map(field).collect::<Vec<_>>()));
         let properties = WriterProperties::builder()
@@ -57,6 +59,10 @@ impl Writer {
                 DataType::Utf8 => {
                     let texts = cells.map(std::str::from_utf8).collect::<Result<Vec<&str>, _>>()?;
                     Arc::new(StringArray::from(texts))
+                }
+                DataType::Float64 => {
+                    let real = |cell: &[u8]| Some(f64::from_bits(u64::from_be_bytes(cell.try_into().ok()?)));
+                    Arc::new(Float64Array::from(cells.map(real).collect::<Vec<Option<f64>>>()))
                 }
                 _ => {
                     let number =

@@ -5,7 +5,7 @@ use std::ops::Range;
 use fpstore::{Fingerprint, Id};
 
 use crate::common::SCHEMA_VERSION;
-use crate::number::{push_decimal, push_hex, push_id, push_json_id};
+use crate::number::{push_decimal, push_hex, push_id, push_json_id, push_json_text};
 
 /// A column of a table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -23,6 +23,10 @@ pub enum Kind {
     Fingerprint,
     /// Numbers.
     Number,
+    /// Real numbers, which may be missing.
+    Real,
+    /// Texts.
+    Text,
     /// Ids: numbers or texts.
     Id,
 }
@@ -38,6 +42,18 @@ impl Column {
     #[must_use]
     pub const fn number(name: &'static str) -> Self {
         Self { name, kind: Kind::Number }
+    }
+
+    /// Returns a column of real numbers.
+    #[must_use]
+    pub const fn real(name: &'static str) -> Self {
+        Self { name, kind: Kind::Real }
+    }
+
+    /// Returns a column of texts.
+    #[must_use]
+    pub const fn text(name: &'static str) -> Self {
+        Self { name, kind: Kind::Text }
     }
 
     /// Returns a column of ids.
@@ -132,13 +148,36 @@ impl Rows {
         self.end();
     }
 
+    /// Appends a real number, or that it is missing: an empty cell, or null.
+    pub fn real(&mut self, number: Option<f64>) {
+        self.begin();
+        match (self.style, number) {
+            (Style::Columns, Some(number)) => self.text.extend(number.to_bits().to_be_bytes()),
+            (Style::Json(_), None) => self.text.extend_from_slice(b"null"),
+            (_, Some(number)) => self.text.extend_from_slice(number.to_string().as_bytes()),
+            (_, None) => {}
+        }
+        self.end();
+    }
+
+    /// Appends a text without TABs and line ends.
+    pub fn word(&mut self, text: &str) {
+        self.begin();
+        match self.style {
+            Style::Json(_) => push_json_text(&mut self.text, text),
+            Style::Csv => push_cell(&mut self.text, text.as_bytes(), b','),
+            Style::Tsv | Style::Columns => self.text.extend_from_slice(text.as_bytes()),
+        }
+        self.end();
+    }
+
     /// Appends an id or a count.
     pub fn id(&mut self, id: &Id) {
         self.begin();
         match (self.style, id.number()) {
             (Style::Columns, Some(number)) => self.text.extend(number.to_be_bytes()),
             (Style::Json(_), _) => push_json_id(&mut self.text, id),
-            (Style::Csv, None) => push_quoted(&mut self.text, id.text().unwrap_or_default()),
+            (Style::Csv, None) => push_cell(&mut self.text, id.text().unwrap_or_default().as_bytes(), b','),
             _ => push_id(&mut self.text, id),
         }
         self.end();
@@ -227,13 +266,19 @@ impl Rows {
 }
 
 /// Appends a cell of CSV. It is quoted if it begins or ends with a space, because some readers strip such spaces.
-fn push_quoted(out: &mut Vec<u8>, text: &str) {
-    if text.contains([',', '"', '\r', '\n']) || text.starts_with(' ') || text.ends_with(' ') {
+pub(crate) fn push_cell(out: &mut Vec<u8>, cell: &[u8], delimiter: u8) {
+    let special = |byte: &u8| *byte == delimiter || matches!(byte, b'"' | b'\r' | b'\n');
+    if cell.iter().any(special) || cell.first() == Some(&b' ') || cell.last() == Some(&b' ') {
         out.push(b'"');
-        out.extend(text.replace('"', "\"\"").as_bytes());
+        for &byte in cell {
+            if byte == b'"' {
+                out.push(b'"');
+            }
+            out.push(byte);
+        }
         out.push(b'"');
     } else {
-        out.extend_from_slice(text.as_bytes());
+        out.extend_from_slice(cell);
     }
 }
 

@@ -35,7 +35,7 @@ fn evidence(clusters: &[Vec<Pair>]) -> Vec<String> {
     rows.into_values().collect()
 }
 
-fn sorted(text: &str) -> Vec<&str> {
+pub(crate) fn sorted(text: &str) -> Vec<&str> {
     let mut lines: Vec<&str> = text.lines().collect();
     lines.sort_unstable();
     lines

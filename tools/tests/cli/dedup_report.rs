@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use crate::dedup::{clusters, records};
 use crate::dedup_linkage::greedy;
-use crate::support::{Pair, Place, fails, fpdedup, fpload, json_object, stdout};
+use crate::support::{Pair, Place, fails, fpdedup, fpload, json_object, lines, stdout};
 
 /// The elements of a picture and their texts, from a parser that accepts only well-formed XML with matching tags.
 struct Picture {
@@ -185,6 +185,55 @@ fn what_is_written_where() {
     again.args(["clusters", "--previous"]).arg(&before).arg("--picture").args([&picture, &store]);
     assert_eq!(stdout(&mut again), labels);
     assert_eq!(std::fs::read(&picture).unwrap(), std::fs::read(&plain).unwrap());
+}
+
+#[test]
+fn earlier_stars_leave_chains_unknown() {
+    let place = Place::new();
+    let mut all: Vec<Pair> = records(700).into_iter().collect::<BTreeSet<_>>().into_iter().collect();
+    all.sort_by_key(|record| record.1);
+    let (both, gone, next, picture) =
+        (place.path("both"), place.path("gone.tsv"), place.path("next.tsv"), place.path("picture.svg"));
+    fpload().arg("--create").arg(&both).arg("-").write_stdin(lines(&all)).assert().success();
+    let store = place.store(&all[..500]);
+    let new = place.file("new.tsv", lines(&all[500..]));
+    for keep in ["smallest", "largest"] {
+        let run = |options: &[&str], store: &Path| {
+            let mut run = fpdedup();
+            run.args(["keep", "--keep", keep, "--report"]).args(options).arg(store);
+            run
+        };
+        let anew = json_object(&stdout(&mut run(&["--json"], &both)));
+        assert!(anew["chains"]["components"].as_u64().unwrap() > 0, "there are chains");
+        let _ = stdout(run(&[], &store).arg("--evidence").arg(&gone));
+        let go_on = |options: &[&str]| {
+            let mut run = run(options, &store);
+            run.arg("--previous").arg(&gone).arg("--new").arg(&new).arg("--evidence").arg(&next);
+            run.arg("--picture").arg(&picture);
+            run
+        };
+        let report = json_object(&stdout(&mut go_on(&["--json"])));
+        assert_eq!((&report["chains"], &report["single_linkage"]), (&Value::Null, &Value::Null));
+        let evidence = std::fs::read_to_string(&next).unwrap();
+        let distances = evidence.lines().map(|line| line.rsplit('\t').next().unwrap().parse().unwrap());
+        assert_eq!(report["distances"], at_distances(distances, 3));
+        assert_eq!(report["removed"], evidence.lines().count());
+        // No new record has priority over an old one: all else is as in a run from scratch.
+        if keep == "smallest" {
+            let mut expected = anew;
+            (expected["chains"], expected["single_linkage"]) = (Value::Null, Value::Null);
+            assert_eq!(report, expected);
+        }
+        let output = go_on(&[]).assert().success().get_output().clone();
+        let people = String::from_utf8(output.stdout).unwrap();
+        assert!(people.contains("\nchains    unknown: with --previous, only new records are compared\n"), "{people}");
+        assert!(!people.contains("single linkage"), "{people}");
+        let (kept, removed) = (&report["kept"], &report["removed"]);
+        assert!(Picture::read(&picture).has("text", &format!("records: 700, kept: {kept}, removed: {removed}")));
+        // The warning comes without a list of what is kept, too.
+        let warned = String::from_utf8(output.stderr).unwrap();
+        assert_eq!(warned.contains("been removed by earlier keepers"), keep == "largest", "{warned}");
+    }
 }
 
 const CHAIN: &str = "\

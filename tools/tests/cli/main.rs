@@ -13,12 +13,19 @@
 mod by_id;
 mod corpus;
 mod dedup;
+mod dedup_added;
 mod dedup_linkage;
 mod dedup_previous;
+mod dedup_priorities;
 mod dedup_report;
 #[cfg(unix)]
 mod dedup_stopped;
 mod dedup_warnings;
+mod documents;
+mod documents_formats;
+mod documents_refused;
+#[cfg(unix)]
+mod documents_stopped;
 mod dump;
 mod dump_damage;
 mod dump_drawings;
@@ -41,6 +48,7 @@ mod hash_minhash;
 mod hash_output;
 mod hash_rejects;
 mod hash_vectors;
+mod hash_verify;
 mod headers;
 mod help;
 mod ids;

@@ -7,7 +7,10 @@ use clap::{Args as ClapArgs, Parser, Subcommand, ValueEnum};
 use fpstore::clusters::Linkage;
 use fpstore_tools::common::Common;
 use fpstore_tools::input::InputOptions;
+use fpstore_tools::ranks::First;
 use fpstore_tools::size;
+
+use crate::documents::{self, DocumentsArgs};
 
 const EXAMPLES: &str = "\
 Nothing is ever written to a STORE. Output does not depend on --threads. Exit code: 0 = done, 1 = `pairs` or `join` \
@@ -15,6 +18,7 @@ found \
 nothing, 2 = an error, 130 = Ctrl-C, 143 = SIGTERM.
 
 Examples:
+  fpdedup documents pages.parquet -o clean.parquet         documents without near-duplicates, no store needed
   fpdedup pairs store > pairs.tsv              all pairs of records within the store's K
   fpdedup pairs --distinct -k 2 store          all pairs of fingerprints within 2 bits
   fpdedup clusters store --output labels.parquet
@@ -44,7 +48,7 @@ fingerprint, with the smallest fingerprint of its cluster.
 Memory: about five bytes for each fingerprint, and eight for each cluster of several fingerprints; more --memory makes \
 it faster.
 
-With --linkage star or complete, records are taken by the priority that --keep says: a star has all records that are \
+With --linkage star or complete, records are taken by the priority that --keep and --keep-by say: a star has all records that are \
 near its first one and in no star yet; a complete cluster has records that are all near each other. Pairs of near \
 fingerprints take 16 bytes of temporary space each beyond the memory.
 
@@ -63,6 +67,7 @@ file must be complete: a missing label does not mean that its record was removed
 Examples:
   fpdedup clusters store > labels.tsv
   fpdedup clusters --previous labels.tsv --new today.tsv store > labels-today.tsv
+  fpdedup clusters --linkage star --keep pages.parquet --keep-by crawled store
   fpdedup clusters --min-size 2 store          without records that have no near-duplicate
   fpdedup clusters --report --output labels.parquet store
   fpdedup clusters --picture clusters.svg --output labels.parquet store";
@@ -70,7 +75,8 @@ Examples:
 const KEEP_EXAMPLES: &str = "\
 A line for each cluster: the id of the record to keep. A FILE lists ids by priority, one on each line, the most \
 important first; \
-other ids follow, the smallest first. For a store without ids, fingerprints are kept.
+other ids follow, the smallest first. With --keep-by, FILE is a table, and a column of it is the priority. A listed \
+id takes 16 bytes of the memory, or 24 if it is a text. For a store without ids, fingerprints are kept.
 
 With --linkage star, the default, records are taken by priority: one that is not removed yet is kept, and removes all \
 records within K bits of it. So every removed record is near its keeper. With single, clusters are connected \
@@ -80,16 +86,35 @@ the exact number of such records. With complete, a record joins the first cluste
 --evidence: `id<TAB>keeper<TAB>cluster<TAB>distance` for every record that is not kept; for a store without ids, \
 fingerprints instead of ids, and the count of the records. What is kept and the evidence are together all records.
 
+--previous: every record of STORE that EVIDENCE does not list was kept, and stays. A new record is removed by the \
+record of highest priority among the kept ones of STORE that are near it; new records far from all of these are taken \
+by priority. A new record with the fingerprint of an old one has the keeper of that. STORE must not have the new \
+records yet: load them after the run, and the new evidence is that of the next one. Ids name records: if several \
+records share an id, all of them must be removed, or all kept and none of them a keeper in EVIDENCE.
+
+If EVIDENCE is what a run over STORE alone writes with the same K and --keep, the kept records are those of a run \
+without --previous, unless a new record has priority over the record that removes it. A run without --previous would \
+take such a record first: it might be kept and remove the old keeper, which changes what is near either. A warning \
+tells the exact number of these new records.
+
+Even without them the evidence may name other keepers: an old removed record keeps its keeper if a new one of higher \
+priority is near, too. Every removed record is within K bits of its keeper all the same. If no new record has priority \
+over an old one, as with ids that grow and --keep smallest, all output is the same byte for byte.
+
 --report: how many removed records differ in so many bits from their keepers, sizes of clusters, and the largest \
 clusters with a few removed ids and their distances. For star and complete, also chains: connected components of \
 several clusters, how many more records single linkage would remove from them, and how many bits those differ in from \
-the record that it would keep. Finding the components takes four bytes a fingerprint. --picture draws sizes and distances.
+the record that it would keep. Finding the components takes four bytes a fingerprint. With --previous, chains are \
+unknown, because old records are not compared, and the report says so; they are null in JSON, as for single. --picture \
+draws sizes and distances.
 
 Examples:
   fpdedup keep store > keep.txt
   fpdedup keep --evidence removed.parquet store > keep.txt
   fpdedup keep --report --picture removed.svg --output keep.txt store
-  fpdedup keep --keep trusted.txt store";
+  fpdedup keep --previous removed.tsv --new today.tsv --evidence removed.tsv store > keep.txt
+  fpdedup keep --keep trusted.txt store
+  fpdedup keep --keep pages.parquet --keep-by crawled --keep-order max store";
 
 const JOIN_EXAMPLES: &str = "\
 Every record of STORE with every record of OTHER within K bits: `fp_a<TAB>fp_b<TAB>distance<TAB>id_a<TAB>id_b`, the \
@@ -159,9 +184,14 @@ pub(crate) enum What {
         keep: KeepOptions,
         #[command(flatten)]
         options: Options,
+        #[command(flatten)]
+        input: InputOptions,
         /// The store
         store: PathBuf,
     },
+    /// Documents in, documents without near-duplicates out
+    #[command(after_help = documents::EXAMPLES)]
+    Documents(Box<DocumentsArgs>),
     /// Every near pair of a record of one store and one of another store or a file
     #[command(after_help = JOIN_EXAMPLES)]
     Join {
@@ -200,25 +230,39 @@ pub(crate) struct Order {
     /// smallest or the largest id, or a file with ids by priority
     #[arg(long, value_name = "WHICH", default_value = "smallest")]
     pub(crate) keep: OsString,
+    /// Column by which records come first: --keep FILE is then a table with this column and that of --id-column
+    /// (.parquet, .ndjson, .jsonl, .json, .csv or .tsv with a row of names; .gz, .zst). Numbers, dates, times and
+    /// booleans come by value, texts by their bytes; a column of csv has numbers if all its values are. Records with
+    /// equal values come by id, the smallest first, and records without a value last
+    #[arg(long, value_name = "COLUMN")]
+    pub(crate) keep_by: Option<String>,
+    /// Which value of --keep-by comes first; of an id that occurs several times, that value counts
+    #[arg(long, value_enum, value_name = "ORDER", requires = "keep_by", default_value_t = First::Min)]
+    pub(crate) keep_order: First,
 }
 
 impl Order {
     /// Returns the linkage, or the default of the subcommand.
     pub(crate) fn linkage_or(&self, default: Linkage) -> Linkage {
-        match self.linkage {
-            None => default,
-            Some(Rule::Single) => Linkage::Single,
-            Some(Rule::Star) => Linkage::Star,
-            Some(Rule::Complete) => Linkage::Complete,
-        }
+        self.linkage.map_or(default, Rule::linkage)
     }
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum Rule {
+pub(crate) enum Rule {
     Single,
     Star,
     Complete,
+}
+
+impl Rule {
+    pub(crate) fn linkage(self) -> Linkage {
+        match self {
+            Self::Single => Linkage::Single,
+            Self::Star => Linkage::Star,
+            Self::Complete => Linkage::Complete,
+        }
+    }
 }
 
 /// What `keep` does beside printing what is kept.
@@ -230,6 +274,15 @@ pub(crate) struct KeepOptions {
     /// and its distance from the keeper (.tsv, .csv, .ndjson, or .parquet; .gz, .zst)
     #[arg(long, value_name = "FILE")]
     pub(crate) evidence: Option<PathBuf>,
+    /// Evidence that this command wrote for STORE before, at the same K (.tsv, .txt, .csv, .ndjson, .parquet, or - for
+    /// lines on standard input): its records stay removed, all others of STORE are kept, and only the records of --new
+    /// are compared. The new evidence has all rows
+    #[arg(long, value_name = "EVIDENCE")]
+    pub(crate) previous: Option<PathBuf>,
+    /// Records to add to those of STORE: another store, or input as for fpload: files, a directory or a pattern of names
+    /// (- is standard input). Those that are in STORE too count once, as old
+    #[arg(long, value_name = "INPUT")]
+    pub(crate) new: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) report: ReportOptions,
 }

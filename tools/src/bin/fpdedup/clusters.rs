@@ -16,7 +16,7 @@ use fpstore_tools::progress::Progress;
 
 use crate::args::{Options, Order, ReportOptions};
 use crate::copied;
-use crate::job::{Job, Writing, open};
+use crate::job::{Job, Needs, Writing, open};
 use crate::label_rows::push;
 use crate::loaded::Other;
 use crate::priorities::Kept;
@@ -33,6 +33,21 @@ pub(crate) struct Beside<'a> {
     /// Additional records.
     pub(crate) new: Option<&'a Path>,
     pub(crate) input: &'a InputOptions,
+}
+
+impl Beside<'_> {
+    /// Rejects options without their file, and two files in one stream.
+    pub(crate) fn check(&self, order: &Order) -> anyhow::Result<()> {
+        // The column of ids may be that of --keep-by.
+        let id_column = self.input.id_column.clone().filter(|_| order.keep_by.is_none());
+        if self.new.is_none() && (InputOptions { id_column, ..self.input.clone() }).any() {
+            bail!("--format and the column options describe the file of --new, which was not given");
+        }
+        if self.previous.is_some_and(|previous| previous == Path::new("-")) && self.new == self.previous {
+            bail!("--previous and --new cannot both be standard input");
+        }
+        Ok(())
+    }
 }
 
 /// Options of the output.
@@ -53,21 +68,22 @@ pub(crate) fn run<F: Fingerprint>(
     let job = Job::new(common, options)?;
     let store = open::<F>(store)?;
     let kind = store.parameters().ids();
-    if beside.new.is_none() && beside.input.any() {
-        bail!("--format and the column options describe the file of --new, which was not given");
-    }
-    if beside.previous.is_some_and(|previous| previous == Path::new("-")) && beside.new == beside.previous {
-        bail!("--previous and --new cannot both be standard input");
-    }
+    beside.check(order)?;
     let linkage = order.linkage_or(Linkage::Single);
     if beside.previous.is_some() && linkage != Linkage::Single {
         bail!("--previous continues labels of --linkage single; the others are made anew");
     }
-    let kept = Kept::read(&order.keep, kind)?;
+    if order.keep_by.is_some() && linkage == Linkage::Single {
+        bail!("--keep-by: it orders the records of --linkage star and complete; clusters of single have no order");
+    }
     let new = beside.new.map(|new| Other::open(&job, &store, new, beside.input, Ids::Is(kind))).transpose()?;
     let k = job.distance(&store)?;
     let reporting = Reporting::open(report)?;
-    let mut clusters = job.clusters(&store, new.as_ref().map(|new| &new.store), linkage, reporting.is_wanted())?;
+    let has_new = new.as_ref().map(|new| &new.store);
+    let needs = Needs { report: reporting.is_wanted(), evidence: false };
+    let (clusters, budget) = job.clusters(&store, has_new, linkage, needs)?;
+    let kept = Kept::read(&job, order, beside.input.id_column.as_deref(), kind, budget)?;
+    let mut clusters = clusters.with_memory(budget.has - kept.bytes());
     if min_size > 1 {
         clusters = clusters.with_sizes();
     }

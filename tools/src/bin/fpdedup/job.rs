@@ -14,6 +14,8 @@ use fpstore_tools::notice;
 use fpstore_tools::number::{bytes, count, count_of};
 use fpstore_tools::output::{Output, Rows};
 use fpstore_tools::progress::Progress;
+use fpstore_tools::ranks::Space;
+use fpstore_tools::size;
 use fpstore_tools::width;
 
 use crate::args::Options;
@@ -42,6 +44,32 @@ impl Watched {
     pub(crate) fn finish(self) {
         self.shown.finish();
     }
+}
+
+/// Shows the progress of a join and lets Ctrl-C stop it, until the result is dropped.
+pub(crate) fn watch(common: Common, message: &'static str, progress: fpstore::Progress) -> anyhow::Result<Watched> {
+    let watched = progress.clone();
+    let shown =
+        if common.shows_progress() { Progress::share(message, move || watched.share()) } else { Progress::hidden() };
+    Ok(Watched { shown, _stop: interrupt::on_interrupt(move || progress.stop())? })
+}
+
+/// The memory of clusters, in bytes.
+#[derive(Clone, Copy)]
+pub(crate) struct Budget {
+    /// What they may take.
+    pub(crate) has: u64,
+    /// What they take at least.
+    least: u64,
+}
+
+/// What clusters are needed for beyond labels.
+#[derive(Clone, Copy)]
+pub(crate) struct Needs {
+    /// A report on them.
+    pub(crate) report: bool,
+    /// Going on from the evidence of an earlier run.
+    pub(crate) evidence: bool,
 }
 
 /// The work of a subcommand.
@@ -84,15 +112,14 @@ impl<'a> Job<'a> {
         memory::of_load(Some(self.options.memory)).saturating_sub(indexes)
     }
 
-    /// Returns the clusters of a store and of new records, to be computed within the memory, with all that a report
-    /// tells if one is wanted.
+    /// Returns the clusters of a store and of new records, to be computed within the memory.
     pub(crate) fn clusters<F: Fingerprint>(
         &self,
         store: &Store<F>,
         new: Option<&Store<F>>,
         linkage: Linkage,
-        report: bool,
-    ) -> anyhow::Result<Clusters<F>> {
+        needs: Needs,
+    ) -> anyhow::Result<(Clusters<F>, Budget)> {
         let stores: Vec<&Store<F>> = std::iter::once(store).chain(new).collect();
         let has = self.memory(&stores);
         let mut clusters = store
@@ -103,8 +130,14 @@ impl<'a> Job<'a> {
         if let Some(new) = new {
             clusters = clusters.with_new(&new.snapshot())?;
         }
-        if report {
-            clusters = clusters.with_sizes().with_keepers().with_chains();
+        if needs.report {
+            clusters = clusters.with_sizes().with_keepers();
+        }
+        // Earlier evidence does not tell the pairs of old records, which make chains.
+        if needs.evidence {
+            clusters = clusters.with_removals();
+        } else if needs.report {
+            clusters = clusters.with_chains();
         }
         let least = clusters.least_memory()?;
         if has < least {
@@ -115,18 +148,28 @@ impl<'a> Job<'a> {
                 store.path().display()
             );
         }
-        Ok(clusters)
+        Ok((clusters, Budget { has, least }))
+    }
+
+    /// Returns the memory for priorities, which are read before clusters are made.
+    pub(crate) fn space(&self, Budget { has, least }: Budget) -> Space {
+        Space { memory: has - least, sorting: least, temp_dir: self.temp_dir() }
+    }
+
+    /// Returns an error if priorities take more than their memory.
+    pub(crate) fn check_space(&self, name: &str, needed: Option<u64>, space: &Space) -> anyhow::Result<()> {
+        let Some(needed) = needed else { return Ok(()) };
+        bail!(
+            "--memory {}: the priorities in {name} take {} beside the clusters; say --memory {}",
+            bytes(self.options.memory),
+            bytes(needed),
+            size::at_least(self.options.memory + needed - space.memory)
+        );
     }
 
     /// Shows the progress of a join and lets Ctrl-C stop it, until the result is dropped.
     pub(crate) fn watch(&self, message: &'static str, progress: fpstore::Progress) -> anyhow::Result<Watched> {
-        let watched = progress.clone();
-        let shown = if self.common.shows_progress() {
-            Progress::share(message, move || watched.share())
-        } else {
-            Progress::hidden()
-        };
-        Ok(Watched { shown, _stop: interrupt::on_interrupt(move || progress.stop())? })
+        watch(self.common, message, progress)
     }
 
     /// Warns of records that are left out although they are far from the record of their cluster that is kept.

@@ -1,18 +1,25 @@
 //! `fpdedup keep`: one id for each cluster, and the evidence on all other records. Warns of records that are left out
-//! although they are far from the record that is kept.
+//! although they are far from the record that is kept. With earlier evidence, only new records are compared.
 
 use std::ops::ControlFlow;
 use std::path::Path;
 
-use fpstore::clusters::{Clustering, Label, LeftOut, Linkage, Removed};
-use fpstore::{Fingerprint, Id, IdKind};
+use anyhow::bail;
+use fpstore::clusters::{Clustering, Clusters, Label, LeftOut, Linkage, Removed};
+use fpstore::{ErrorKind, Fingerprint, Id, IdKind};
 use fpstore_tools::common::Common;
 use fpstore_tools::exit::Outcome;
+use fpstore_tools::input::{EvidenceReader, Ids, Source};
+use fpstore_tools::notice;
+use fpstore_tools::number::count_of;
 use fpstore_tools::output::{Column, Output, Rows};
+use fpstore_tools::progress::Progress;
 
 use crate::args::{KeepOptions, Options};
-use crate::job::{Job, Writing, open};
+use crate::clusters::Beside;
+use crate::job::{Job, Needs, Writing, open};
 use crate::label_rows::push_label;
+use crate::loaded::Other;
 use crate::priorities::Kept;
 use crate::report::{About, Reporting};
 
@@ -33,6 +40,7 @@ const EVIDENCE_WITHOUT_IDS: &[Column] = &[
 
 pub(crate) fn run<F: Fingerprint>(
     common: Common,
+    beside: &Beside<'_>,
     keep: &KeepOptions,
     options: &Options,
     store: &Path,
@@ -40,10 +48,23 @@ pub(crate) fn run<F: Fingerprint>(
     let job = Job::new(common, options)?;
     let store = open::<F>(store)?;
     let kind = store.parameters().ids();
-    let kept = Kept::read(&keep.order.keep, kind)?;
+    beside.check(&keep.order)?;
     let (linkage, distance) = (keep.order.linkage_or(Linkage::Star), job.distance(&store)?);
+    if beside.previous.is_some() && linkage != Linkage::Star {
+        bail!(
+            "--previous continues the evidence of --linkage star; with another linkage all records are compared anew"
+        );
+    }
+    if beside.previous.is_some() && beside.new.is_none() {
+        bail!("--previous has the evidence on the records of the store: say with --new which records are added");
+    }
+    let new = beside.new.map(|new| Other::open(&job, &store, new, beside.input, Ids::Is(kind))).transpose()?;
     let reporting = Reporting::open(&keep.report)?;
-    let clusters = job.clusters(&store, None, linkage, reporting.is_wanted())?.with_keepers();
+    let needs = Needs { report: reporting.is_wanted(), evidence: beside.previous.is_some() };
+    let has_new = new.as_ref().map(|new| &new.store);
+    let (clusters, budget) = job.clusters(&store, has_new, linkage, needs)?;
+    let kept = Kept::read(&job, &keep.order, beside.input.id_column.as_deref(), kind, budget)?;
+    let clusters = clusters.with_keepers().with_memory(budget.has - kept.bytes());
     let columns = if kind == IdKind::None { WITHOUT_IDS } else { COLUMNS };
     let is_text = kind == IdKind::Text;
     let path = options.output.as_deref();
@@ -55,7 +76,10 @@ pub(crate) fn run<F: Fingerprint>(
         .map(|path| Output::open(("--evidence", Some(path)), job.json(), columns, F::WIDTH, &[is_text; 3]))
         .transpose()?;
     let shown = job.watch("clusters", clusters.progress())?;
-    let clustering = clusters.find(&kept.keeper)?;
+    let clustering = match beside.previous {
+        Some(previous) => go_on(previous, &job, &clusters, (&kept, kind))?,
+        None => clusters.find(&kept.keeper)?,
+    };
     let removed = evidence.map(|output| write_evidence(&clustering, output)).transpose()?;
     let report = reporting.make(&clustering)?;
     shown.finish();
@@ -71,8 +95,10 @@ pub(crate) fn run<F: Fingerprint>(
         reporting.write(&report, About { linkage, distance, names: ["kept", "removed"] }, job.json())?;
     }
     job.warn_of_chains(far, left_out, distance);
+    warn_of_overruled(clustering.overruled());
     if let Some((clusters, _)) = written {
-        job.done(clusters, "cluster");
+        let searched = beside.previous.map(|_| format!("{} compared", count_of(clustering.searched(), "fingerprint")));
+        job.done_with(clusters, "cluster", searched);
     }
     Ok(Outcome::Done)
 }
@@ -93,6 +119,40 @@ fn write_kept<F: Fingerprint>(clustering: &Clustering<F>, output: Output) -> any
     })?;
     let _ = writing.write(&rows);
     Ok((writing.finish()?, left))
+}
+
+/// Continues from the evidence of an earlier run.
+fn go_on<F: Fingerprint>(
+    previous: &Path,
+    job: &Job<'_>,
+    clusters: &Clusters<F>,
+    (kept, kind): (&Kept, IdKind),
+) -> anyhow::Result<Clustering<F>> {
+    let source = Source::new(previous.as_os_str());
+    // The library names the line.
+    let name = |error: fpstore::Error| match error.kind() {
+        ErrorKind::InvalidInput => anyhow::Error::new(error).context(source.name().to_string()),
+        _ => error.into(),
+    };
+    let mut removals = clusters.removals()?;
+    let reader = EvidenceReader::open(&source, kind, Some(&job.temp_dir()), &Progress::hidden())?;
+    reader.each(|one| removals.push(one.record, one.keeper, one.distance, one.line).map_err(name))?;
+    clusters.find_from_removals(removals, &kept.keeper).map_err(name)
+}
+
+/// Warns of records that a search of all might have kept.
+fn warn_of_overruled(overruled: u64) {
+    if overruled > 0 {
+        notice::warn(format_args!(
+            "{} been removed by earlier keepers although --keep prefers {}: without --previous, other records may be kept",
+            if overruled == 1 {
+                "1 new record has".to_owned()
+            } else {
+                format!("{} have", count_of(overruled, "new record"))
+            },
+            if overruled == 1 { "it" } else { "them" },
+        ));
+    }
 }
 
 /// Writes a row for every record that is not kept.

@@ -6,6 +6,7 @@
 mod args;
 mod clusters;
 mod copied;
+mod documents;
 mod job;
 mod keep;
 mod label_rows;
@@ -45,13 +46,15 @@ fn run(args: &Args) -> anyhow::Result<Outcome> {
             let what = clusters::What { min_size: *min_size, report, order };
             by_width!(width(store)?, F => clusters::run::<F>(args.common, &beside, what, options, store))
         }
-        What::Keep { keep, options, store } => {
-            by_width!(width(store)?, F => keep::run::<F>(args.common, keep, options, store))
+        What::Documents(given) => documents::run(args.common, given),
+        What::Keep { keep, options, input, store } => {
+            let beside = clusters::Beside { previous: keep.previous.as_deref(), new: keep.new.as_deref(), input };
+            by_width!(width(store)?, F => keep::run::<F>(args.common, &beside, keep, options, store))
         }
     }
 }
 
-/// Rejects outputs that would overwrite an input, except the previous labels.
+/// Rejects outputs that would overwrite an input, except the previous labels or evidence.
 fn check_output(what: &What) -> anyhow::Result<()> {
     let (options, store, others) = match what {
         What::Pairs { options, store, .. } => (options, store, vec![]),
@@ -59,7 +62,11 @@ fn check_output(what: &What) -> anyhow::Result<()> {
         What::Clusters { new, order, options, store, .. } => {
             (options, store, new.iter().map(|new| new.as_os_str()).chain([order.keep.as_os_str()]).collect())
         }
-        What::Keep { keep, options, store } => (options, store, vec![keep.order.keep.as_os_str()]),
+        What::Keep { keep, options, store, .. } => {
+            (options, store, keep.new.iter().map(|new| new.as_os_str()).chain([keep.order.keep.as_os_str()]).collect())
+        }
+        // It checks its own.
+        What::Documents(_) => return Ok(()),
     };
     let (evidence, report) = match what {
         What::Keep { keep, .. } => (keep.evidence.as_deref(), Some(&keep.report)),

@@ -11,6 +11,8 @@ use fpstore_tools::input::InputOptions;
 use fpstore_tools::size;
 use fpstore_tools::sketching::{FeatureOptions, SimhashOptions};
 
+use crate::verify::{self, VerifyArgs};
+
 const EXAMPLES: &str = "\
 Documents are JSON objects (an object on each line, or an array), rows of CSV, TSV or Parquet with a column of text \
 (or of \
@@ -45,6 +47,7 @@ Examples:
   fphash bands --threshold 0.8 docs.ndjson                   band keys: similar documents share at least one
   fphash bands --bands 20 --rows 5 --curve                   how likely documents of each similarity are found
   fphash compare a.txt b.txt                                 similarity of two documents
+  fphash verify --evidence gone.tsv docs.ndjson              removed documents whose texts differ from the kept ones
   fphash weights docs.ndjson > idf.tsv                       weights of features, for simhash --weights
   fphash health store.hex                                    defects in the bits of fingerprints
   fphash presets                                             all presets";
@@ -166,6 +169,9 @@ pub(crate) enum What {
     /// Similarity of two documents, or of the documents on every line of a file: `DISTANCE<TAB>SIMILARITY<TAB>VERDICT`
     #[command(after_help = COMPARE)]
     Compare(CompareArgs),
+    /// Confirms removed documents by their texts: evidence of fpdedup with the similarity of each document and its keeper
+    #[command(after_help = verify::EXAMPLES)]
+    Verify(Box<VerifyArgs>),
     /// Weights of features by the number of documents that they occur in (inverse document frequency)
     Weights(WeightsArgs),
     /// Whether every bit of fingerprints is useful: finds dead, constant, mirrored and biased bits
@@ -184,6 +190,7 @@ impl What {
             Self::Bands(args) => args.reading.memory,
             Self::Weights(args) => args.documents.reading.memory,
             Self::Compare(args) => args.memory,
+            Self::Verify(args) => args.memory,
             Self::Health(_) | Self::Presets => None,
         }
     }

@@ -12,6 +12,8 @@ mod minhash;
 mod presets;
 mod signatures;
 mod simhash;
+mod verify;
+mod wanted;
 mod weights;
 
 use std::process::ExitCode;
@@ -36,6 +38,7 @@ fn run(args: &Args) -> anyhow::Result<Outcome> {
         What::Minhash(what) => minhash::run(what, common),
         What::Bands(what) => bands::run(what, common),
         What::Compare(what) => compare::run(what, common),
+        What::Verify(what) => verify::run(what, common),
         What::Weights(what) => weights::run(what, common),
         What::Health(what) => health::run(what, common),
         What::Presets => presets::run(common.json),

@@ -44,7 +44,7 @@ impl Texts {
         let leave = &texts.leave;
         let (mut rejects, least) = (Rejects::open(&leave.rejects)?, leave.least());
         let read = move || {
-            let make = |Document { id, content }, place: &Location| {
+            let make = |Document { id, content, .. }, place: &Location| {
                 let fingerprint = sketching::fingerprint(&simhash, content.document(), place, least);
                 Ok(fingerprint
                     .map(|fingerprint| (id, fingerprint))

@@ -9,6 +9,8 @@
 //! A batch has about as many rows as make some megabytes on average; texts stay in the pages that hold them until they
 //! are returned. A page is in memory as a whole, so memory is bounded by the pages of a file.
 
+mod whole;
+
 use std::path::Path;
 use std::str;
 use std::sync::Arc;
@@ -27,6 +29,7 @@ use crate::input::parquet::{Batches, LOST, Table};
 use crate::input::source::Opened;
 use crate::input::{Selection, Source};
 use crate::progress::Progress;
+pub(super) use whole::{Piece, Shape, Whole, Writer};
 
 /// Decoded bytes of a batch, for documents of average length.
 const BATCH_BYTES: u64 = 8 << 20;

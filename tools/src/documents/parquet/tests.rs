@@ -75,7 +75,7 @@ fn lists_of_tokens() {
     let column = lists(rows().map(|row| Some(row.into_iter().map(Some).collect())));
     let expected: Vec<Document> = rows()
         .map(|row| Content::Tokens(row.into_iter().map(str::to_owned).collect()))
-        .map(|content| Document { id: DocumentId::None, content })
+        .map(|content| Document { id: DocumentId::None, content, number: 0 })
         .collect();
     let bytes = file(vec![("x", column.clone()), ("words", column)]);
     assert!(read("a.parquet", &bytes, &columns(None, None, Some("words"))) == Ok(expected));

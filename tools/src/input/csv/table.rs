@@ -14,8 +14,14 @@ pub(crate) struct Table {
     has_header: bool,
     columns: Option<Columns>,
     quality: Option<(Quality, usize)>,
+    /// The names of all columns.
+    names: Vec<Box<[u8]>>,
+    /// Other required columns, and their positions.
+    more: Vec<(&'static str, usize)>,
     /// The names of all columns but that of the fingerprints, if there is no column of ids.
     others: Option<String>,
+    /// Whether the program has an option for the delimiter.
+    has_options: bool,
 }
 
 /// Positions of the columns in a row.
@@ -29,13 +35,40 @@ struct Columns {
 impl Table {
     /// Returns the records of rows; `has_header` tells whether a `#fpstore` line precedes them.
     pub(crate) fn new(rows: Rows, selection: Selection, has_header: bool) -> Self {
-        Self { rows, selection, has_header, columns: None, quality: None, others: None }
+        Self {
+            rows,
+            selection,
+            has_header,
+            columns: None,
+            quality: None,
+            more: Vec::new(),
+            names: Vec::new(),
+            others: None,
+            has_options: true,
+        }
+    }
+
+    /// Leaves options out of messages.
+    pub(in crate::input) fn without_options(mut self) -> Self {
+        self.has_options = false;
+        self
     }
 
     /// Adds the column of the quality.
     pub(in crate::input) fn with_quality(mut self, quality: Option<Quality>) -> Self {
         self.quality = quality.map(|quality| (quality, 0));
         self
+    }
+
+    /// Adds other required columns.
+    pub(in crate::input) fn with_more(mut self, names: &[&'static str]) -> Self {
+        self.more = names.iter().map(|name| (*name, 0)).collect();
+        self
+    }
+
+    /// Returns the cell of an added column.
+    pub(in crate::input) fn more(&self, number: usize) -> &[u8] {
+        self.more.get(number).map_or(b"", |(_, column)| self.rows.cell(*column))
     }
 
     /// Whether the quality of the record that [`Self::next_record`] came to is high enough.
@@ -66,6 +99,19 @@ impl Table {
     /// Why [`Self::next_record`] failed, if the next call continues with the next row.
     pub(crate) fn given_up(&self) -> Option<GivenUp> {
         self.rows.given_up().filter(|_| self.columns.is_some())
+    }
+
+    /// Names of all columns; none if there is no row at all.
+    pub(crate) fn all_names(&mut self) -> Result<&[Box<[u8]>], String> {
+        if self.columns.is_none() {
+            self.columns = self.names()?;
+        }
+        Ok(&self.names)
+    }
+
+    /// All cells of the row that [`Self::next_record`] came to.
+    pub(crate) fn cells(&self) -> impl Iterator<Item = &[u8]> {
+        (0..self.rows.count()).map(|number| self.rows.cell(number))
     }
 
     /// Advances to the next record; `false` at the end of the stream.
@@ -104,10 +150,15 @@ impl Table {
             return Ok(None);
         }
         let found = self.selection.find(|name| self.rows.find(name), || self.rows.list());
-        let (value, id) = found.map_err(|message| message + &self.rows.delimiter_hint())?;
+        let hint = || if self.has_options { self.rows.delimiter_hint() } else { String::new() };
+        let (value, id) = found.map_err(|message| message + &hint())?;
         if let Some((quality, column)) = &mut self.quality {
             let found = self.rows.find(&quality.column)?;
             *column = found.ok_or_else(|| no_column(&quality.column, &self.rows.list()))?;
+        }
+        self.names = (0..self.rows.count()).map(|number| self.rows.cell(number).into()).collect();
+        for (name, column) in &mut self.more {
+            *column = self.rows.find(name)?.ok_or_else(|| no_column(name, &self.rows.list()))?;
         }
         self.others = id.is_none().then(|| self.rows.list_but(value));
         Ok(Some(Columns { count: self.rows.count(), value, id }))

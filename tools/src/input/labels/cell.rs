@@ -15,6 +15,8 @@ use crate::input::place::excerpt;
 pub(in crate::input) const ID: &str = "id";
 pub(in crate::input) const FINGERPRINT: &str = "fingerprint";
 pub(in crate::input) const CLUSTER: &str = "cluster";
+pub(super) const KEEPER: &str = "keeper";
+pub(super) const DISTANCE: &str = "distance";
 
 /// A cell of a row.
 #[derive(Deserialize)]
@@ -46,6 +48,17 @@ impl Cell<'_> {
             Self::Id(id) => Some(id.as_bytes()),
             _ => None,
         }
+    }
+
+    /// Returns the number in the cell.
+    pub(super) fn number(&self) -> Result<u64, String> {
+        let bytes = match self {
+            Self::Number(number) => return Ok(*number),
+            Self::Text(text) => text.as_bytes(),
+            Self::Bytes(bytes) => bytes,
+            Self::Id(_) | Self::Raw(_) | Self::Null => b"",
+        };
+        decimal(bytes).flatten().ok_or_else(|| format!("expected a number, this is {}", excerpt(bytes)))
     }
 
     /// Converts the cell to a label of a store with ids of this kind; `made` keeps a number formatted as text.

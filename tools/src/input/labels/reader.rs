@@ -1,6 +1,6 @@
 //! Reads labels, one row after another.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use anyhow::bail;
@@ -28,13 +28,27 @@ pub struct LabelReader {
     lines: Option<LabelLines>,
 }
 
+/// The rows of a file of one of the formats.
 #[derive(Debug)]
-enum Stream {
+pub(super) enum Stream {
     Tsv(Lines),
     Ndjson(Lines),
     Csv(Box<Table>),
     Parquet(Box<ParquetLabels>),
 }
+
+/// What a file has beside records, and its description in messages.
+pub(super) struct Contents {
+    pub(super) second: &'static str,
+    pub(super) others: &'static [&'static str],
+    pub(super) formats: &'static str,
+}
+
+const LABELS: Contents = Contents {
+    second: CLUSTER,
+    others: &[],
+    formats: "labels are .tsv, .txt, .csv, .ndjson or .parquet, as fpdedup clusters writes them",
+};
 
 impl LabelReader {
     /// Opens a file of labels for a store with ids of this kind.
@@ -43,30 +57,8 @@ impl LabelReader {
     ///
     /// If the file cannot be opened, or has another format.
     pub fn open(source: &Source, kind: IdKind, temp_dir: Option<&Path>, progress: &Progress) -> anyhow::Result<Self> {
-        let format = match source {
-            Source::Standard => Format::Hex,
-            Source::File(path) => Format::of(path)?,
-        };
-        let mut lines = None;
-        let stream = match format {
-            Format::Hex => {
-                let opened = source.bytes(progress, ToldBy::Content)?;
-                lines = opened.plain.as_deref().map(LabelLines::open).transpose()?;
-                Stream::Tsv(Lines::new(opened.window, LINE_LIMIT))
-            }
-            Format::Ndjson => Stream::Ndjson(Lines::new(Window::new(source.open(progress)?), LINE_LIMIT)),
-            Format::Csv => {
-                let id = if kind == IdKind::None { FINGERPRINT } else { ID }.to_owned();
-                let columns = Selection { value: CLUSTER.to_owned(), id, id_required: true, hint: "" };
-                let rows = Rows::new(Window::new(source.open(progress)?), b',', LINE_LIMIT);
-                Stream::Csv(Box::new(Table::new(rows, columns, false)))
-            }
-            Format::Parquet => Stream::Parquet(Box::new(ParquetLabels::open(source, temp_dir, progress)?)),
-            Format::Dec | Format::Le | Format::Json | Format::Tsv | Format::File => bail!(
-                "{}: labels are .tsv, .txt, .csv, .ndjson or .parquet, as fpdedup clusters writes them",
-                source.name()
-            ),
-        };
+        let (stream, plain) = Stream::open(source, kind, &LABELS, temp_dir, progress)?;
+        let lines = plain.as_deref().map(LabelLines::open).transpose()?;
         Ok(Self { name: source.name().into(), stream, kind, lines })
     }
 
@@ -81,7 +73,7 @@ impl LabelReader {
     ) -> anyhow::Result<(u64, Option<LabelLines>)> {
         let mut count = 0;
         let mut texts = [String::new(), String::new()];
-        while self.stream.advance().map_err(|message| self.place().error(message))? {
+        while self.stream.advance().map_err(|message| self.stream.place(&self.name).error(message))? {
             let row = match &self.stream {
                 Stream::Tsv(lines) => {
                     let row = tsv(lines.line(), self.kind);
@@ -94,7 +86,7 @@ impl LabelReader {
                 }
                 Stream::Ndjson(lines) => ndjson(lines.line()),
                 Stream::Csv(table) => csv(table),
-                Stream::Parquet(rows) => rows.row(),
+                Stream::Parquet(rows) => rows.cell(0).and_then(|record| Ok([record, rows.cell(1)?])),
             };
             let [of_record, of_cluster] = &mut texts;
             let labels = row.as_ref().map_err(Clone::clone).and_then(|[record, cluster]| {
@@ -103,27 +95,69 @@ impl LabelReader {
                 let record = record.label(self.kind, of_record)?;
                 Ok((record, if is_same { record } else { cluster.label(self.kind, of_cluster)? }))
             });
-            let (record, cluster) = labels.map_err(|message: String| self.place().error(message))?;
+            let (record, cluster) = labels.map_err(|message: String| self.stream.place(&self.name).error(message))?;
             take(record, cluster)?;
             count += 1;
         }
         Ok((count, self.lines))
     }
-
-    #[cold]
-    fn place(&self) -> Place {
-        let (unit, number) = match &self.stream {
-            Stream::Tsv(lines) | Stream::Ndjson(lines) => ("line", lines.number()),
-            Stream::Csv(table) => ("line", table.line()),
-            Stream::Parquet(rows) => ("record", rows.number()),
-        };
-        Place { input: Arc::clone(&self.name), unit, number }
-    }
 }
 
 impl Stream {
+    /// Opens a file for a store with ids of this kind; returns also its path if it has lines that can be read again.
+    pub(super) fn open(
+        source: &Source,
+        kind: IdKind,
+        contents: &Contents,
+        temp_dir: Option<&Path>,
+        progress: &Progress,
+    ) -> anyhow::Result<(Self, Option<PathBuf>)> {
+        let format = match source {
+            Source::Standard => Format::Hex,
+            Source::File(path) => Format::of(path)?,
+        };
+        let mut plain = None;
+        let stream = match format {
+            Format::Hex => {
+                let opened = source.bytes(progress, ToldBy::Content)?;
+                plain = opened.plain;
+                Self::Tsv(Lines::new(opened.window, LINE_LIMIT))
+            }
+            Format::Ndjson => Self::Ndjson(Lines::new(Window::new(source.open(progress)?), LINE_LIMIT)),
+            Format::Csv => {
+                let id = if kind == IdKind::None { FINGERPRINT } else { ID }.to_owned();
+                let columns = Selection { value: contents.second.to_owned(), id, id_required: true, hint: "" };
+                let rows = Rows::new(Window::new(source.open(progress)?), b',', LINE_LIMIT);
+                Self::Csv(Box::new(Table::new(rows, columns, false).with_more(contents.others)))
+            }
+            Format::Parquet => {
+                let others: Vec<&str> = std::iter::once(&contents.second).chain(contents.others).copied().collect();
+                Self::Parquet(Box::new(ParquetLabels::open(source, &others, temp_dir, progress)?))
+            }
+            Format::Dec | Format::Le | Format::Json | Format::Tsv | Format::File => {
+                bail!("{}: {}", source.name(), contents.formats)
+            }
+        };
+        Ok((stream, plain))
+    }
+
+    /// The line or the record that [`Self::advance`] came to.
+    pub(super) fn number(&self) -> u64 {
+        match self {
+            Self::Tsv(lines) | Self::Ndjson(lines) => lines.number(),
+            Self::Csv(table) => table.line(),
+            Self::Parquet(rows) => rows.number(),
+        }
+    }
+
+    #[cold]
+    pub(super) fn place(&self, name: &Arc<str>) -> Place {
+        let unit = if matches!(self, Self::Parquet(_)) { "record" } else { "line" };
+        Place { input: Arc::clone(name), unit, number: self.number() }
+    }
+
     /// Advances to the next row; `false` at the end.
-    fn advance(&mut self) -> Result<bool, String> {
+    pub(super) fn advance(&mut self) -> Result<bool, String> {
         match self {
             Self::Tsv(lines) | Self::Ndjson(lines) => lines.next_filled(),
             Self::Csv(table) => table.next_record(),

@@ -10,7 +10,7 @@ thread_local! {
 }
 
 /// Calls the library. A panic becomes an error and is not reported on standard error.
-pub(super) fn guarded<T, E: ToString>(work: impl FnOnce() -> Result<T, E>) -> Result<T, String> {
+pub(crate) fn guarded<T, E: ToString>(work: impl FnOnce() -> Result<T, E>) -> Result<T, String> {
     static QUIET: Once = Once::new();
     QUIET.call_once(|| {
         let report = panic::take_hook();

@@ -1,4 +1,4 @@
-//! Reads labels in Parquet files: a record and its cluster a row, both ids or both fingerprints.
+//! Reads labels and evidence in Parquet files: a record, which is an id or a fingerprint, and more columns a row.
 
 use std::path::Path;
 
@@ -8,42 +8,44 @@ use arrow_schema::DataType;
 use super::batches::{BATCH, Batches, LOST};
 use super::columns::{Ids, check_id};
 use super::table::Table;
-use crate::input::labels::cell::{CLUSTER, Cell, FINGERPRINT, ID};
+use crate::input::labels::cell::{Cell, FINGERPRINT, ID};
 use crate::input::{RawId, Source, ToldBy};
 use crate::progress::Progress;
 
 /// The rows of a file.
 #[derive(Debug)]
-pub(in crate::input) struct Labels(Batches<[Ids; 2]>);
+pub(in crate::input) struct Labels(Batches<Vec<Ids>>);
 
 impl Labels {
+    /// Opens a file with these columns beside the records.
     pub(in crate::input) fn open(
         source: &Source,
+        others: &[&str],
         temp_dir: Option<&Path>,
         progress: &Progress,
     ) -> anyhow::Result<Self> {
         let table = Table::open(source, source.bytes(progress, ToldBy::Content)?, temp_dir, progress)?;
-        Self::of(table).map_err(|message| anyhow!("{}: {message}", source.name()))
+        Self::of(table, others).map_err(|message| anyhow!("{}: {message}", source.name()))
     }
 
-    fn of(table: Table) -> Result<Self, String> {
+    fn of(table: Table, others: &[&str]) -> Result<Self, String> {
         let record = match table.column(ID)? {
             Some(id) => Some(id),
             None => table.column(FINGERPRINT)?,
         };
         let missing = |name| table.missing(name);
-        let record = record.ok_or_else(|| missing(ID))?;
-        let cluster = table.column(CLUSTER)?.ok_or_else(|| missing(CLUSTER))?;
-        for number in [record, cluster] {
+        let mut columns = vec![record.ok_or_else(|| missing(ID))?];
+        for name in others {
+            columns.push(table.column(name)?.ok_or_else(|| missing(name))?);
+        }
+        for &number in &columns {
             table.checked(number, |data_type| match data_type {
                 DataType::FixedSizeBinary(_) => Ok(()),
                 other => check_id(other),
             })?;
         }
-        let batches = table.batches(&[record, cluster], BATCH, |columns| match columns {
-            [record, cluster] => Ok([Ids::of(record)?, Ids::of(cluster)?]),
-            _ => Err(LOST.to_owned()),
-        })?;
+        let batches =
+            table.batches(&columns, BATCH, |columns| columns.iter().map(|column| Ids::of(column)).collect())?;
         Ok(Self(batches))
     }
 
@@ -57,17 +59,15 @@ impl Labels {
         self.0.advance()
     }
 
-    /// Returns the row that [`Self::advance`] came to.
-    pub(in crate::input) fn row(&self) -> Result<[Cell<'_>; 2], String> {
-        fn cell(ids: &Ids, row: usize) -> Result<Cell<'_>, String> {
-            Ok(match (ids, ids.get(row)?) {
-                (Ids::Fixed(_), RawId::Text(bytes)) => Cell::Raw(bytes),
-                (_, RawId::Text(bytes)) => Cell::Bytes(bytes),
-                (_, RawId::Number(number)) => Cell::Number(number),
-                (_, RawId::None) => Cell::Null,
-            })
-        }
-        let ([record, cluster], row) = self.0.row()?;
-        Ok([cell(record, row)?, cell(cluster, row)?])
+    /// Returns a cell of the row that [`Self::advance`] came to; the record is cell 0.
+    pub(in crate::input) fn cell(&self, number: usize) -> Result<Cell<'_>, String> {
+        let (columns, row) = self.0.row()?;
+        let ids = columns.get(number).ok_or(LOST)?;
+        Ok(match (ids, ids.get(row)?) {
+            (Ids::Fixed(_), RawId::Text(bytes)) => Cell::Raw(bytes),
+            (_, RawId::Text(bytes)) => Cell::Bytes(bytes),
+            (_, RawId::Number(number)) => Cell::Number(number),
+            (_, RawId::None) => Cell::Null,
+        })
     }
 }

@@ -9,6 +9,7 @@
 //! | | STRING: hexadecimal digits, or the notation of `--fingerprint-format` |
 //! | id | any integer (negative ones are rejected), STRING, BYTE_ARRAY (read as UTF-8); null counts as no id |
 //! | quality | any integer, FLOAT, DOUBLE |
+//! | attribute | any integer, FLOAT, DOUBLE, BOOLEAN, DATE, TIME, TIMESTAMP, DECIMAL of up to 38 digits, STRING, bytes |
 //!
 //! `--fingerprint-format dec` rejects negative numbers. All encodings (including dictionaries) and
 //! compressions are supported except Brotli and LZO.
@@ -19,7 +20,9 @@
 //! Parquet is read from its end, so a file that is compressed as a whole, or a pipe, is first copied to an unnamed
 //! temporary file, which the system removes with the process.
 
+mod attributes;
 mod batches;
+pub(crate) mod cells;
 pub(crate) mod columns;
 mod file;
 mod guard;
@@ -29,7 +32,9 @@ mod numbers;
 mod records;
 mod table;
 
+pub(super) use self::attributes::Attributes;
 pub(crate) use self::batches::{Batches, LOST};
+pub(crate) use self::guard::guarded;
 pub(super) use self::id_column::IdColumn;
 pub(super) use self::labels::Labels;
 pub(super) use self::records::{Parquet, Rows};

@@ -2,8 +2,8 @@
 
 use arrow_array::cast::AsArray;
 use arrow_array::types::{
-    ArrowPrimitiveType, Float32Type, Float64Type, Int8Type, Int16Type, Int32Type, Int64Type, UInt8Type, UInt16Type,
-    UInt32Type, UInt64Type,
+    ArrowPrimitiveType, Float16Type, Float32Type, Float64Type, Int8Type, Int16Type, Int32Type, Int64Type, UInt8Type,
+    UInt16Type, UInt32Type, UInt64Type,
 };
 use arrow_array::{Array, ArrayRef, Float64Array};
 use arrow_schema::DataType;
@@ -11,7 +11,7 @@ use arrow_schema::DataType;
 /// Rejects columns of other types.
 pub(super) fn check(data_type: &DataType) -> Result<(), String> {
     match data_type {
-        DataType::Float32 | DataType::Float64 => Ok(()),
+        float if float.is_floating() => Ok(()),
         integer if integer.is_integer() => Ok(()),
         other => Err(format!("expected numbers, these are {other}")),
     }
@@ -19,7 +19,7 @@ pub(super) fn check(data_type: &DataType) -> Result<(), String> {
 
 /// The numbers of a batch.
 #[derive(Debug)]
-pub(super) struct Numbers(Float64Array);
+pub(crate) struct Numbers(Float64Array);
 
 impl Numbers {
     #[allow(clippy::cast_precision_loss, reason = "compared with a number of a few digits")]
@@ -27,6 +27,7 @@ impl Numbers {
         Ok(Self(match column.data_type() {
             DataType::Float64 => column.as_primitive::<Float64Type>().clone(),
             DataType::Float32 => widened::<Float32Type>(column),
+            DataType::Float16 => widened::<Float16Type>(column),
             DataType::Int8 => widened::<Int8Type>(column),
             DataType::Int16 => widened::<Int16Type>(column),
             DataType::Int32 => widened::<Int32Type>(column),

@@ -6,7 +6,10 @@ use std::sync::Arc;
 use anyhow::anyhow;
 use arrow_array::ArrayRef;
 use arrow_schema::{DataType, Field, Schema};
-use parquet::arrow::arrow_reader::{ArrowReaderMetadata, ArrowReaderOptions, ParquetRecordBatchReaderBuilder};
+use parquet::arrow::arrow_reader::{
+    ArrowReaderMetadata, ArrowReaderOptions, ParquetRecordBatchReader, ParquetRecordBatchReaderBuilder,
+};
+use parquet::file::metadata::ParquetMetaData;
 
 use super::batches::{Batches, LOST, Pages};
 use super::file::ParquetFile;
@@ -122,6 +125,24 @@ impl Table {
         let pages = Pages { longest: self.file.watch(), sizes: self.sizes(columns) };
         let builder = ParquetRecordBatchReaderBuilder::new_with_metadata(self.file, metadata);
         Batches::new(builder, columns, rows, decode, pages)
+    }
+
+    /// Reads all columns, in batches of `rows`.
+    pub(crate) fn whole(self, rows: usize) -> Result<ParquetRecordBatchReader, String> {
+        let columns: Vec<usize> = (0..self.schema().fields().len()).collect();
+        let metadata = self.with_views(&columns)?;
+        let builder = ParquetRecordBatchReaderBuilder::new_with_metadata(self.file, metadata);
+        guarded(|| builder.with_batch_size(rows).build())
+    }
+
+    /// Number of columns.
+    pub(crate) fn columns(&self) -> usize {
+        self.schema().fields().len()
+    }
+
+    /// The metadata of the file.
+    pub(crate) fn stored(&self) -> &Arc<ParquetMetaData> {
+        self.metadata.metadata()
     }
 
     /// Returns the bytes of these columns, stored and decompressed.

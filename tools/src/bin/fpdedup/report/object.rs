@@ -25,7 +25,7 @@ struct Object {
     /// Removed records by distance from their keepers.
     distances: Vec<AtDistance>,
     sizes: Vec<Class>,
-    /// Null for single linkage.
+    /// Null for single linkage, and unknown if earlier stars were continued.
     chains: Option<Chains>,
     single_linkage: Option<SingleLinkage>,
     largest: Vec<Large>,

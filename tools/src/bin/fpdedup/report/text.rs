@@ -2,7 +2,7 @@
 
 use std::io::{self, Write};
 
-use fpstore::clusters::{ClusterReport, Label, Removed};
+use fpstore::clusters::{ClusterReport, Label, Linkage, Removed};
 use fpstore::{Fingerprint, Id};
 use fpstore_tools::number::{count, count_of, float, hex};
 use fpstore_tools::report::{Columns, facts};
@@ -32,6 +32,8 @@ pub(super) fn write<F: Fingerprint>(found: &ClusterReport<F>, about: About, out:
             "single linkage",
             format!("would remove {} more, {} of them far", count(chains.more_removed), count(far)),
         ));
+    } else if about.linkage != Linkage::Single {
+        lines.push(("chains", "unknown: with --previous, only new records are compared".to_owned()));
     }
     facts(out, &lines)?;
     writeln!(out)?;

@@ -76,7 +76,7 @@ impl Texts {
         let read: Vec<&OsStr> = args.inputs.iter().map(AsRef::as_ref).chain([path.as_os_str()]).collect();
         check_apart(&[("--rejects", leave.rejects.rejects.as_deref())], &read)?;
         let (mut rejects, least) = (Rejects::open(&leave.rejects)?, leave.least());
-        let make = |Document { id, content }, place: &Location| {
+        let make = |Document { id, content, .. }, place: &Location| {
             let fingerprint = sketching::fingerprint(&simhash, content.document(), place, least);
             Ok(fingerprint
                 .map(|fingerprint| (id, fingerprint))

@@ -6,13 +6,13 @@ use std::io::Write;
 use anyhow::{Context, anyhow};
 use fpsketch::compare::Measure;
 use fpstore_tools::common::SCHEMA_VERSION;
+use fpstore_tools::documents::Content;
 use fpstore_tools::number::push_json_text;
 use fpstore_tools::rows::Rows;
 use rayon::prelude::*;
 
 use super::columns::Columns;
-use super::ids::Ids;
-use super::texts::{Place, Texts};
+use crate::wanted::{Ids, Texts};
 
 /// Bytes of a line beside itself and its texts.
 const LINE: u64 = 256;
@@ -63,14 +63,20 @@ impl Judge<'_> {
 
     fn look_up(self, row: &[u8]) -> anyhow::Result<Match> {
         let names = self.columns.of(row).map_err(anyhow::Error::msg)?;
-        let place = |name: &str| {
-            let place = self.ids.index(name).and_then(|index| self.texts.place(index));
-            place.ok_or_else(|| anyhow!("the id '{name}' was not there before; the matches have changed"))
+        let index = |name: &str| {
+            self.ids
+                .index(name)
+                .ok_or_else(|| anyhow!("the id '{name}' was not there before; the matches have changed"))
         };
         let [a, b] = names;
-        let places = [place(a)?, place(b)?];
-        let texts = [self.texts.read(places[0])?, self.texts.read(places[1])?];
-        let line = if self.json { object(names, places) } else { row.to_vec() };
+        let indexes = [index(a)?, index(b)?];
+        let text = |index| match self.texts.contents.read(index)? {
+            Content::Text(text) => Ok(text),
+            Content::Tokens(_) => Err(anyhow!("texts are compared, not tokens")),
+        };
+        let texts = [text(indexes[0])?, text(indexes[1])?];
+        let line =
+            if self.json { object(names, indexes.map(|index| self.texts.is_number(index))) } else { row.to_vec() };
         Ok(Match { line, texts, number: 0 })
     }
 
@@ -95,11 +101,11 @@ impl Judge<'_> {
 }
 
 /// Returns the start of a JSON object.
-fn object(names: [&str; 2], places: [Place; 2]) -> Vec<u8> {
+fn object(names: [&str; 2], numbers: [bool; 2]) -> Vec<u8> {
     let mut line = format!("{{\"schema_version\":{SCHEMA_VERSION}").into_bytes();
-    for ((name, place), field) in names.iter().zip(places).zip(["id_a", "id_b"]) {
+    for ((name, number), field) in names.iter().zip(numbers).zip(["id_a", "id_b"]) {
         line.extend_from_slice(format!(",\"{field}\":").as_bytes());
-        if place.number {
+        if number {
             line.extend_from_slice(name.as_bytes());
         } else {
             push_json_text(&mut line, name);

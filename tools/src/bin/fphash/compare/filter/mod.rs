@@ -5,17 +5,15 @@
 //! of the texts, and the texts of one batch of lines. The output does not depend on the number of threads, and begins
 //! only when all documents have been found.
 
-mod budget;
-mod collect;
 mod columns;
-mod ids;
 mod judge;
-mod texts;
 
 use std::ffi::OsStr;
 use std::io::{self, BufWriter, Write};
 
 use anyhow::{Context, bail};
+use fpsketch::Features;
+use fpsketch::compare::Measure;
 use fpstore_tools::common::Common;
 use fpstore_tools::documents::{DocumentOptions, Inputs};
 use fpstore_tools::exit::Outcome;
@@ -24,9 +22,8 @@ use fpstore_tools::rows::Rows;
 
 use super::threshold;
 use crate::args::CompareArgs;
-use budget::Budget;
+use crate::wanted::{Budget, Collect, Ids, Texts};
 use columns::Columns;
-use ids::Ids;
 use judge::Judge;
 
 pub(super) fn run(args: &CompareArgs, matches: &OsStr, common: Common) -> anyhow::Result<Outcome> {
@@ -48,15 +45,15 @@ pub(super) fn run(args: &CompareArgs, matches: &OsStr, common: Common) -> anyhow
     let ids = wanted(&rows, columns, budget)?;
 
     let normalise = args.features.normalise.clone().unwrap_or_default();
-    let collect = collect::Collect { inputs: &inputs, normalise: &normalise, directory };
+    let collect = Collect { inputs: &inputs, normalise: &normalise, directory };
     let texts = collect.texts(&ids, budget, common)?;
-    if texts.missing() {
+    if texts.contents.missing().is_some() {
         complain(&rows, columns, &ids, &texts)?;
     }
 
     let judge = Judge { measure, threshold, columns, ids: &ids, texts: &texts, json: common.json };
     let mut out = BufWriter::with_capacity(1 << 16, io::stdout().lock());
-    let (lines, similar) = judge.rows(&rows, budget.batch(&ids, measure), &mut out)?;
+    let (lines, similar) = judge.rows(&rows, budget.texts(&ids) / (1 + working(measure)), &mut out)?;
     out.flush()?;
     if common.shows_progress() {
         let _ = writeln!(io::stderr().lock(), "{}, of which {similar} similar", count_of(lines, "match"));
@@ -85,11 +82,11 @@ fn wanted(rows: &Rows, columns: Columns, budget: Budget) -> anyhow::Result<Ids> 
 }
 
 /// Returns an error for the first line with an id that no document has.
-fn complain(rows: &Rows, columns: Columns, ids: &Ids, texts: &texts::Texts) -> anyhow::Result<()> {
+fn complain(rows: &Rows, columns: Columns, ids: &Ids, texts: &Texts) -> anyhow::Result<()> {
     let mut reader = rows.read()?;
     while let Some(row) = reader.next_row()? {
         let pair = columns.of(row).map_err(anyhow::Error::msg)?;
-        let missing = |id: &&str| ids.index(id).and_then(|index| texts.place(index)).is_none();
+        let missing = |id: &&str| ids.index(id).and_then(|index| texts.contents.length(index)).is_none();
         let message = pair.into_iter().find(missing).map(|id| {
             format!(
                 "no document has the id '{id}'; name all inputs with --documents, and the columns of the ids with \
@@ -101,4 +98,16 @@ fn complain(rows: &Rows, columns: Columns, ids: &Ids, texts: &texts::Texts) -> a
         }
     }
     Ok(())
+}
+
+/// Approximate working memory of a comparison, for each byte of its texts: a bit matrix, an automaton, tables of
+/// features.
+fn working(measure: Measure) -> u64 {
+    match measure {
+        Measure::Edit => 64,
+        Measure::Substring => 512,
+        Measure::Cosine(Features::Chars(_)) | Measure::Euclidean(Features::Chars(_)) => 200,
+        Measure::Jaccard(Features::Chars(_)) => 200,
+        Measure::Cosine(_) | Measure::Euclidean(_) | Measure::Jaccard(_) => 100,
+    }
 }

@@ -13,7 +13,7 @@ const ALLOCATION: usize = 24;
 
 /// The needed ids.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Ids {
+pub(crate) struct Ids {
     numbers: HashMap<u64, u32>,
     texts: HashMap<Box<str>, u32>,
     /// Bytes of all texts.
@@ -25,7 +25,7 @@ const PLACE: usize = 16;
 
 impl Ids {
     /// Adds a needed id; false if the ids would then take more than `memory` bytes.
-    pub(super) fn want(&mut self, id: &str, memory: u64) -> bool {
+    pub(crate) fn want(&mut self, id: &str, memory: u64) -> bool {
         let Ok(next) = u32::try_from(self.len()) else { return false };
         let number = number(id);
         let known = match number {
@@ -49,7 +49,7 @@ impl Ids {
     }
 
     /// Returns the index of a needed id.
-    pub(super) fn index(&self, id: &str) -> Option<usize> {
+    pub(crate) fn index(&self, id: &str) -> Option<usize> {
         let index = match number(id) {
             Some(number) => self.numbers.get(&number),
             None => self.texts.get(id),
@@ -58,7 +58,7 @@ impl Ids {
     }
 
     /// Returns the index of a document's id, if it is needed.
-    pub(super) fn of(&self, id: &DocumentId) -> Option<usize> {
+    pub(crate) fn of(&self, id: &DocumentId) -> Option<usize> {
         match id {
             DocumentId::None => None,
             DocumentId::Number(number) => self.numbers.get(number).map(|index| *index as usize),
@@ -67,18 +67,18 @@ impl Ids {
     }
 
     /// Returns the id at an index, for a message.
-    pub(super) fn name(&self, index: usize) -> Option<String> {
+    pub(crate) fn name(&self, index: usize) -> Option<String> {
         let is = |found: &u32| *found as usize == index;
         let number = self.numbers.iter().find(|(_, found)| is(found)).map(|(number, _)| number.to_string());
         number.or_else(|| self.texts.iter().find(|(_, found)| is(found)).map(|(text, _)| text.to_string()))
     }
 
-    pub(super) fn len(&self) -> usize {
+    pub(crate) fn len(&self) -> usize {
         self.numbers.len() + self.texts.len()
     }
 
     /// Memory in bytes.
-    pub(super) fn memory(&self) -> u64 {
+    pub(crate) fn memory(&self) -> u64 {
         (table(&self.numbers, false) + table(&self.texts, false) + self.text + PLACE * self.len()) as u64
     }
 

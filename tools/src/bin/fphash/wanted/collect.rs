@@ -5,19 +5,32 @@ use std::path::Path;
 use anyhow::bail;
 use fpsketch::Normalise;
 use fpstore_tools::common::Common;
-use fpstore_tools::documents::{Content, Document, DocumentId, Inputs, Location};
+use fpstore_tools::documents::{Content, Document, DocumentId, Inputs, Location, Spool, Spooled};
 
 use super::budget::Budget;
 use super::ids::Ids;
-use super::texts::{Texts, Writer};
 use crate::lines;
 
 /// The inputs, and how they are read.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Collect<'a> {
-    pub(super) inputs: &'a Inputs,
-    pub(super) normalise: &'a Normalise,
-    pub(super) directory: Option<&'a Path>,
+pub(crate) struct Collect<'a> {
+    pub(crate) inputs: &'a Inputs,
+    pub(crate) normalise: &'a Normalise,
+    pub(crate) directory: Option<&'a Path>,
+}
+
+/// The texts of documents, by the index of their ids.
+#[derive(Debug)]
+pub(crate) struct Texts {
+    pub(crate) contents: Spooled,
+    /// Whether the id of each document is a number.
+    numbers: Vec<bool>,
+}
+
+impl Texts {
+    pub(crate) fn is_number(&self, index: usize) -> bool {
+        self.numbers.get(index).copied().unwrap_or_default()
+    }
 }
 
 /// A document that may be needed.
@@ -33,9 +46,9 @@ enum Made {
 impl Collect<'_> {
     /// Returns the normalised texts of the documents with these ids. Documents without ids are numbered from 0, as a
     /// store numbers them.
-    pub(super) fn texts(self, ids: &Ids, budget: Budget, common: Common) -> anyhow::Result<Texts> {
+    pub(crate) fn texts(self, ids: &Ids, budget: Budget, common: Common) -> anyhow::Result<Texts> {
         let make = |document: Document, _: &Location| {
-            let Document { id, content } = document;
+            let Document { id, content, .. } = document;
             let Content::Text(text) = content else {
                 bail!("texts are compared, not tokens; name the column of the text")
             };
@@ -46,22 +59,27 @@ impl Collect<'_> {
                 (None, _) => Made::Other,
             })
         };
-        let mut writer = Writer::new(ids.len(), self.directory)?;
+        let mut contents = Spool::new(ids.len(), self.directory)?;
+        let mut numbers = vec![false; ids.len()];
+        let mut add = |index: usize, number: bool, text: String| {
+            numbers.iter_mut().skip(index).take(1).for_each(|one| *one = number);
+            contents.add(index, &Content::Text(text))
+        };
         let mut numbering = IdAssignment::default();
         let take = |made: Vec<Made>| {
             for made in made {
                 match made {
                     Made::Needed { index, number, text } => {
                         numbering.with_id()?;
-                        if !writer.add(index, number, &text)? {
+                        if !add(index, number, text)? {
                             let name = ids.name(index).unwrap_or_default();
-                            bail!("two documents have the id '{name}'; the matches do not say which is meant");
+                            bail!("two documents have the id '{name}', so it does not say which is meant");
                         }
                     }
                     Made::Other => numbering.with_id()?,
                     Made::WithoutId(text) => {
                         if let Some(index) = ids.of(&DocumentId::Number(numbering.without_id()?)) {
-                            writer.add(index, true, &self.normalise.apply(&text))?;
+                            add(index, true, self.normalise.apply(&text).into_owned())?;
                         }
                     }
                 }
@@ -69,7 +87,7 @@ impl Collect<'_> {
             Ok(())
         };
         lines::each(self.inputs, budget.documents(ids), 0, common, make, take)?;
-        writer.finish()
+        Ok(Texts { contents: contents.finish()?, numbers })
     }
 }
 

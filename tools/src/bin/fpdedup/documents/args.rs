@@ -1,0 +1,131 @@
+//! Options of `fpdedup documents`.
+
+use std::ffi::OsString;
+use std::path::PathBuf;
+
+use clap::{Args, ValueEnum};
+use fpstore::clusters::Linkage;
+use fpstore_tools::documents::{DocumentOptions, RejectOptions};
+use fpstore_tools::size;
+use fpstore_tools::sketching::SimhashOptions;
+
+use crate::args::Rule;
+
+pub(crate) const EXAMPLES: &str = "\
+Writes the documents of INPUT... to FILE, except those that are near a document that stays: in the same order, with \
+all columns, in the format of the inputs (JSON, CSV, TSV, Parquet; documents that are whole files become JSON objects \
+with their path as the id). A document has a fingerprint (simhash), and two are near if their fingerprints differ in \
+at most K bits. Documents are taken in the order of the input, or by --keep-by: one that is not removed yet stays, and \
+removes all later ones near it (--linkage star). So each removed document is near the one that stays in its place. \
+Documents without features, such as empty ones, stay.
+
+--verify T compares the text of each removed document with that of its keeper, and lets it stay if fewer than T of \
+their features are shared (Jaccard similarity, of the same features as the fingerprint). --threshold T is the \
+similarity to look for: it chooses K, and implies --verify T.
+
+A run that was stopped, or failed, leaves a directory beside the output; the same command then continues. Inputs are \
+read two or three times, so they must be files.
+
+The summary on standard error (with --json an object on standard output) counts the removed documents by rule, and has \
+the seconds and bytes of each phase.
+
+Examples:
+  fpdedup documents pages.parquet --output clean.parquet
+  fpdedup documents 'crawl/*.ndjson.gz' -o clean.ndjson.zst --evidence gone.tsv --id-column url
+  fpdedup documents docs/ -o clean.ndjson --verify 0.8 --evidence gone.csv
+  fpdedup documents pages.csv -o clean.csv --threshold 0.9 --text-column body";
+
+/// Documents in, documents without near-duplicates out.
+#[derive(Clone, Debug, Args)]
+pub(crate) struct DocumentsArgs {
+    /// Documents: files, directories or patterns of names, as for fphash
+    #[arg(value_name = "INPUT", required = true)]
+    pub(crate) inputs: Vec<OsString>,
+
+    /// File for the documents that stay; it appears when it is complete. Its ending is that of the inputs' format, also
+    /// with .gz or .zst
+    #[arg(short = 'o', long, value_name = "FILE")]
+    pub(crate) output: PathBuf,
+
+    /// How near documents are found. minhash comes with the key index and is not there yet
+    #[arg(long, value_enum, value_name = "simhash|minhash", default_value = "simhash")]
+    pub(crate) method: Method,
+
+    /// Bits in which near fingerprints may differ [default: 6; 20 for --width 128]
+    #[arg(short = 'k', long, value_name = "K", value_parser = clap::value_parser!(u32).range(0..=128))]
+    pub(crate) distance: Option<u32>,
+
+    /// Similarity of near documents, above 0 and up to 1, instead of --distance: chooses the distance at which half of
+    /// the documents of this similarity are found, and verifies all (--verify)
+    #[arg(long, value_name = "T", conflicts_with = "distance", value_parser = similarity)]
+    pub(crate) threshold: Option<f64>,
+
+    /// Remove only documents whose Jaccard similarity to their keeper is at least T, by their texts
+    #[arg(long, value_name = "T", value_parser = similarity)]
+    pub(crate) verify: Option<f64>,
+
+    /// Rule that makes clusters of near documents, as for `fpdedup keep`
+    #[arg(long, value_enum, value_name = "RULE", default_value = "star")]
+    linkage: Rule,
+
+    /// File for the evidence: a row for every removed document with its id, its keeper, the first document of its
+    /// cluster and its distance from the keeper; with --verify also the similarity. Documents without ids are numbered
+    /// from 0 (.tsv, .csv, .ndjson or .parquet; .gz, .zst)
+    #[arg(long, value_name = "FILE")]
+    pub(crate) evidence: Option<PathBuf>,
+
+    /// Width of the fingerprints [default: 64]
+    #[arg(long, value_name = "64|128")]
+    pub(crate) width: Option<u32>,
+
+    /// Documents with fewer distinct features have no fingerprint, and stay
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
+    pub(crate) min_features: u32,
+
+    /// Memory of the program, such as 4GiB; at least 64MiB
+    #[arg(long, value_name = "SIZE", default_value = "1GiB", value_parser = size::parse_memory)]
+    pub(crate) memory: u64,
+
+    /// Directory for the intermediate files [default: that of the output]
+    #[arg(long, value_name = "DIR")]
+    pub(crate) tmp_dir: Option<PathBuf>,
+
+    #[command(flatten)]
+    pub(crate) simhash: SimhashOptions,
+
+    #[command(flatten)]
+    pub(crate) documents: DocumentOptions,
+
+    #[command(flatten)]
+    pub(crate) rejects: RejectOptions,
+}
+
+impl DocumentsArgs {
+    pub(crate) fn linkage(&self) -> Linkage {
+        self.linkage.linkage()
+    }
+
+    /// Name of the linkage.
+    pub(crate) fn linkage_name(&self) -> String {
+        self.linkage.to_possible_value().map_or_else(String::new, |value| value.get_name().to_owned())
+    }
+
+    /// Least similarity of a removed document to its keeper, if it is verified.
+    pub(crate) fn verified(&self) -> Option<f64> {
+        self.verify.or(self.threshold)
+    }
+}
+
+/// How near documents are found.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Method {
+    Simhash,
+    Minhash,
+}
+
+fn similarity(text: &str) -> Result<f64, String> {
+    match text.parse() {
+        Ok(similarity) if similarity > 0.0 && similarity <= 1.0 => Ok(similarity),
+        _ => Err("expected a similarity above 0 and up to 1, such as 0.8".to_owned()),
+    }
+}

@@ -1,0 +1,93 @@
+//! The last phase: writes the evidence, and the documents that stay.
+
+use std::path::Path;
+
+use fpstore_tools::documents::{Copied, Form, Inputs, copy};
+use fpstore_tools::output::{Column, Output, Rows};
+use fpstore_tools::progress::Progress;
+use fpstore_tools::{interrupt, memory};
+
+use super::compare::LINKS;
+use super::hash::FINGERPRINTS;
+use super::ids::AllIds;
+use super::links::{Fate, Fates, Link};
+use super::spool::{Entries, Hashed};
+use super::summary::Removals;
+use super::work::Work;
+use fpstore::Fingerprint;
+
+/// The columns of evidence, without and with verification.
+const EVIDENCE: &[Column] =
+    &[Column::id("id"), Column::id("keeper"), Column::id("cluster"), Column::number("distance")];
+const VERIFIED: &[Column] = &[
+    Column::id("id"),
+    Column::id("keeper"),
+    Column::id("cluster"),
+    Column::number("distance"),
+    Column::real("jaccard"),
+];
+
+/// Opens the file of the evidence.
+pub(super) fn evidence(path: &Path, verified: bool, texts: bool, json: bool) -> anyhow::Result<Output> {
+    let columns = if verified { VERIFIED } else { EVIDENCE };
+    Output::open(("--evidence", Some(path)), json, columns, 64, &[texts; 3])
+}
+
+/// Counts the removed documents, and writes a row for each if there is an output.
+pub(super) fn removed(
+    work: &Work,
+    output: Option<Output>,
+    verified: bool,
+) -> anyhow::Result<(Removals, Option<Output>)> {
+    let mut removals = Removals::default();
+    let mut fates = Fates::from(&work.path(LINKS), 0)?;
+    let Some(mut output) = output else {
+        for _ in 0..work.state.documents {
+            removals.count(fates.next()?);
+        }
+        return Ok((removals, None));
+    };
+    let mut ids = AllIds::open(work)?;
+    let mut rows = Rows::new(output.style());
+    for document in 0..work.state.documents {
+        let fate = fates.next()?;
+        removals.count(fate);
+        let Fate::Removed(Link { keeper, cluster, distance, similarity }) = fate else { continue };
+        for one in [document, keeper, cluster] {
+            rows.id(&ids.get(one)?);
+        }
+        rows.number(distance.into());
+        if verified {
+            rows.real(Some(similarity));
+        }
+        rows.end_row();
+        if rows.is_full() {
+            interrupt::check()?;
+            output.write(&rows)?;
+            rows = Rows::new(output.style());
+        }
+    }
+    output.write(&rows)?;
+    Ok((removals, Some(output)))
+}
+
+/// Writes the documents that stay.
+pub(super) fn documents<F: Fingerprint>(
+    work: &Work,
+    inputs: &Inputs,
+    form: &Form,
+    output: &Path,
+    memory: u64,
+    progress: &Progress,
+) -> anyhow::Result<Copied> {
+    let mut fates = Fates::from(&work.path(LINKS), 0)?;
+    let mut entries = Entries::open(&work.path(FINGERPRINTS))?;
+    let keep = |document: u64| {
+        if document >= work.state.documents {
+            anyhow::bail!("the inputs have changed while the program ran; start it again");
+        }
+        let (fate, hashed) = (fates.next()?, entries.next::<F>()?);
+        Ok(!matches!(fate, Fate::Removed(_)) && hashed != Hashed::LeftOut)
+    };
+    copy(inputs, form, output, memory::of_load(Some(memory)), progress, keep)
+}

@@ -1,0 +1,101 @@
+//! `fpdedup documents` that is killed or interrupted continues with the same command.
+
+use std::fmt::Write as _;
+use std::fs;
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use crate::points::every;
+use crate::support::{Place, Random, fpdedup};
+
+const DOCUMENTS: u64 = 60_000;
+
+/// Documents in families.
+fn documents() -> String {
+    let mut random = Random::new(5);
+    let mut text = String::new();
+    let mut words: Vec<u64> = Vec::new();
+    for id in 0..DOCUMENTS {
+        if id % 4 == 0 {
+            words = (0..150).map(|_| random.below(100_000)).collect();
+        }
+        let place = usize::try_from(random.below(150)).unwrap();
+        words[place] = random.below(100_000);
+        let list: Vec<String> = words.iter().map(ToString::to_string).collect();
+        writeln!(text, "{{\"id\":\"page-{id}\",\"text\":\"{}\"}}", list.join(" ")).unwrap();
+    }
+    text
+}
+
+fn command(input: &Path, out: &Path, gone: &Path) -> Command {
+    let mut run = Command::new(env!("CARGO_BIN_EXE_fpdedup"));
+    run.arg("documents").arg(input).arg("-o").arg(out).arg("--evidence").arg(gone).args(["--verify", "0.5"]);
+    run.stdout(Stdio::null()).stderr(Stdio::null());
+    run
+}
+
+#[test]
+fn the_same_command_continues() {
+    let place = Place::new();
+    let input = place.file("docs.ndjson", documents());
+    let (out, gone) = (place.path("out.ndjson"), place.path("gone.csv"));
+    let begun = Instant::now();
+    assert!(command(&input, &out, &gone).status().unwrap().success());
+    let duration = begun.elapsed();
+    let results = || (fs::read(&out).unwrap(), fs::read(&gone).unwrap());
+    let expected = results();
+    let rows = expected.1.iter().filter(|byte| **byte == b'\n').count();
+    assert!(rows > 10_000, "{rows}");
+    for interrupt in every(2, [false, true]) {
+        let [_, _] = [&out, &gone].map(|file| fs::remove_file(file).unwrap());
+        // Every run gets somewhat further.
+        let mut runs = 0;
+        while !out.exists() {
+            runs += 1;
+            let mut child = command(&input, &out, &gone).spawn().unwrap();
+            thread::sleep(duration.mul_f64(0.13 * f64::from(runs)));
+            if interrupt {
+                Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap();
+            } else {
+                child.kill().unwrap();
+            }
+            child.wait().unwrap();
+        }
+        // The last run may have been stopped between its two files.
+        fpdedup()
+            .arg("documents")
+            .arg(&input)
+            .arg("-o")
+            .arg(&out)
+            .arg("--evidence")
+            .arg(&gone)
+            .args(["--verify", "0.5"])
+            .assert()
+            .success();
+        assert!(results() == expected, "after {runs} runs");
+        assert!(!place.path("out.ndjson.fpdedup").exists());
+    }
+}
+
+#[test]
+fn other_inputs_start_over() {
+    let place = Place::new();
+    let input = place.file("docs.ndjson", documents());
+    let (out, gone) = (place.path("out.ndjson"), place.path("gone.csv"));
+    let work = place.path("out.ndjson.fpdedup");
+    let mut child = command(&input, &out, &gone).spawn().unwrap();
+    while !work.join("store/MANIFEST").exists() && child.try_wait().unwrap().is_none() {
+        thread::sleep(Duration::from_millis(1));
+    }
+    child.kill().unwrap();
+    child.wait().unwrap();
+    assert!(work.exists(), "the run had ended");
+    // The options are others.
+    let mut run = fpdedup();
+    run.arg("documents").arg(&input).arg("-o").arg(&out);
+    let message = String::from_utf8(run.assert().success().get_output().stderr.clone()).unwrap();
+    assert!(message.contains("starting over") && !message.contains("continuing"), "{message}");
+    assert!(!work.exists());
+}
