@@ -54,9 +54,9 @@ fingerprints take 16 bytes of temporary space each beyond the memory.
 
 --report: how many near-duplicates differ in so many bits from the record that represents their cluster (the far ones \
 in more than K), the number of clusters of each size and, for the largest clusters, the diameter (the greatest \
-distance between two fingerprints) and the share of pairs of records that are farther apart than K. If that share is large, the \
-cluster is a chain: choose a smaller K. With --linkage star or complete, also what single linkage would do, as for \
-`fpdedup keep`.
+distance between two fingerprints) and the share of pairs of records that are farther apart than K. If that share is \
+large, the cluster is a chain: choose a smaller K. With --linkage star or complete, also what single linkage would \
+do, as for `fpdedup keep`.
 
 --previous: records are identified by their ids. A record that has another fingerprint now must be in --new. Labels \
 may be in any \
