@@ -37,6 +37,7 @@ mod spool;
 mod testing;
 #[cfg(test)]
 mod tests;
+mod values;
 
 pub use content::Content;
 pub use copy::{Copied, Digest, Form, copy};
@@ -50,3 +51,4 @@ pub use options::{DocumentFormat, DocumentOptions};
 pub use rejects::{LeaveOptions, LeftOut, OnError, RejectOptions, Rejects};
 pub use similar::{Comparison, LONG, SHORT, Similarity};
 pub use spool::{Spool, Spooled};
+pub use values::each_value;

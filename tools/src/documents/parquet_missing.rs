@@ -12,6 +12,7 @@ use crate::input::Source;
 use crate::input::source::Opened;
 use crate::output::File;
 use crate::progress::Progress;
+use crate::ranks::Value;
 
 /// Never constructed.
 #[derive(Debug)]
@@ -53,6 +54,23 @@ pub(super) struct Piece(Infallible);
 
 /// Never constructed.
 pub(super) struct Writer(Infallible);
+
+/// Never constructed.
+pub(super) struct Values(Infallible);
+
+impl Values {
+    pub(super) fn open(found: Recognised, _: &str, _: &DocumentOptions, _: &Progress) -> anyhow::Result<Self> {
+        anyhow::bail!("{}: this program was built without Parquet", found.name())
+    }
+
+    pub(super) fn advance(&mut self) -> anyhow::Result<bool> {
+        match self.0 {}
+    }
+
+    pub(super) fn take(&self, _: impl FnOnce(Value<'_>) -> anyhow::Result<()>) -> anyhow::Result<()> {
+        match self.0 {}
+    }
+}
 
 impl Whole {
     pub(super) fn open(found: Recognised, _: &DocumentOptions, _: &Progress) -> anyhow::Result<Self> {

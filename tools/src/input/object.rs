@@ -46,7 +46,7 @@ where
 }
 
 /// Parses one object, which may lack the value or the id.
-pub(super) fn fields<'a, T, V>(line: &'a [u8], selection: &Selection, value: V) -> Result<Fields<'a, T>, NoRecord>
+pub(crate) fn fields<'a, T, V>(line: &'a [u8], selection: &Selection, value: V) -> Result<Fields<'a, T>, NoRecord>
 where
     V: DeserializeSeed<'a, Value = Option<T>> + Copy,
 {

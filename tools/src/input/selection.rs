@@ -22,7 +22,7 @@ impl Selection {
     }
 
     /// Message about an object with these keys and without the required value.
-    pub(super) fn no_value_in(&self, keys: &[String]) -> String {
+    pub(crate) fn no_value_in(&self, keys: &[String]) -> String {
         self.no_value() + &beside(&self.value, keys)
     }
 
@@ -70,6 +70,6 @@ pub(crate) fn list(columns: &[String]) -> String {
 const SHOWN: usize = 20;
 
 /// Message about a column that is missing.
-pub(super) fn no_column(name: &str, columns: &str) -> String {
+pub(crate) fn no_column(name: &str, columns: &str) -> String {
     format!("there is no column \"{name}\"; the columns are {columns}")
 }

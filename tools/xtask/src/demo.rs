@@ -2,13 +2,16 @@
 //!
 //! The sample holds 3,000 versions of pages of one book. The demonstration makes fingerprints with `fphash`, loads them
 //! with `fpload`, queries the neighbours of every record with `fpquery`, shows *different* paths with nearly the same
-//! text, and clusters all documents with `fpdedup`. Both results are compared with brute force.
+//! text, and clusters all documents with `fpdedup`. At the end `fpdedup documents` does the whole job, and three of the
+//! removed documents are shown beside the ones that were kept. All results are compared with brute force.
 
 mod clusters;
 mod pairs;
+mod removed;
 mod report;
 
-use std::fs;
+use std::fs::{self, File};
+use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
@@ -39,7 +42,8 @@ pub(crate) fn run() -> Result<()> {
     let directory = workspace.target.join("demo");
     let (store, list) = (directory.join("store"), directory.join("near-duplicates.tsv"));
     let (clusters, fingerprints) = (directory.join("clusters.tsv"), directory.join("fingerprints.hex"));
-    let stage = Stage { store, list, clusters, fingerprints, workspace, programs };
+    let (clean, gone) = (directory.join("clean.ndjson"), directory.join("gone.tsv"));
+    let stage = Stage { store, list, clusters, fingerprints, clean, gone, workspace, programs };
     stage.clear(&directory)?;
 
     let (hashed, hash) = stage.hash()?;
@@ -69,6 +73,14 @@ pub(crate) fn run() -> Result<()> {
         .with_context(|| format!("cannot write {}", stage.clusters.display()))?;
     say(&clusters::selection(&labels, &documents))?;
     say(&format!("\nAll clusters are in {}", stage.short(&stage.clusters).display()))?;
+
+    let removed = removed::parse(&stage.documents()?)?;
+    if removed != removed::brute_force(&expected, documents.len()) {
+        bail!("the documents that fpdedup removed are not those of brute force");
+    }
+    let pages = removed::pages(&read_texts(&stage.workspace.root.join(TEXTS))?)?;
+    say(&removed::selection(&removed, &pages))?;
+    say(&format!("\nThe documents that stay are in {}", stage.short(&stage.clean).display()))?;
     say(&stage.hint(&documents)?)?;
     say(&format!("\n{}", timings.text()))
 }
@@ -81,6 +93,8 @@ struct Stage {
     list: PathBuf,
     clusters: PathBuf,
     fingerprints: PathBuf,
+    clean: PathBuf,
+    gone: PathBuf,
 }
 
 impl Stage {
@@ -137,6 +151,19 @@ impl Stage {
         printed(&mut command, "fpdedup")
     }
 
+    /// Removes near-duplicates from the documents; returns the evidence.
+    fn documents(&self) -> Result<String> {
+        let mut command = self.program("fpdedup")?;
+        command.args(["documents", "--id-column", "n", TEXTS, "--output"]).arg(self.short(&self.clean));
+        command.arg("--evidence").arg(self.short(&self.gone));
+        announce(&self.workspace, &command)?;
+        let status = command.status().context("cannot run fpdedup")?;
+        if !status.success() {
+            bail!("fpdedup could not remove the near-duplicates ({status}); its message is above");
+        }
+        fs::read_to_string(&self.gone).with_context(|| format!("cannot read {}", self.gone.display()))
+    }
+
     fn statistics(&self) -> Result<()> {
         let mut command = self.program("fpdump")?;
         command.arg("stats").arg(self.short(&self.store));
@@ -184,6 +211,13 @@ fn printed(command: &mut Command, name: &str) -> Result<String> {
         bail!("{name} failed ({}); its message is above", output.status);
     }
     String::from_utf8(output.stdout).with_context(|| format!("{name}'s output is not UTF-8"))
+}
+
+fn read_texts(path: &Path) -> Result<String> {
+    let mut text = String::new();
+    let read = File::open(path).and_then(|file| flate2::read::GzDecoder::new(file).read_to_string(&mut text));
+    read.with_context(|| format!("cannot read the sample {}", path.display()))?;
+    Ok(text)
 }
 
 fn read_paths(path: &Path) -> Result<Vec<String>> {

@@ -9,6 +9,7 @@
 //! A batch has about as many rows as make some megabytes on average; texts stay in the pages that hold them until they
 //! are returned. A page is in memory as a whole, so memory is bounded by the pages of a file.
 
+mod values;
 mod whole;
 
 use std::path::Path;
@@ -29,6 +30,7 @@ use crate::input::parquet::{Batches, LOST, Table};
 use crate::input::source::Opened;
 use crate::input::{Selection, Source};
 use crate::progress::Progress;
+pub(super) use values::Values;
 pub(super) use whole::{Piece, Shape, Whole, Writer};
 
 /// Decoded bytes of a batch, for documents of average length.

@@ -68,7 +68,7 @@ impl Table {
     }
 
     /// Message about a column that is missing.
-    pub(super) fn missing(&self, name: &str) -> String {
+    pub(crate) fn missing(&self, name: &str) -> String {
         no_column(name, &self.list())
     }
 

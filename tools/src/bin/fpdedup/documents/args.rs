@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use clap::{Args, ValueEnum};
 use fpstore::clusters::Linkage;
 use fpstore_tools::documents::{DocumentOptions, RejectOptions};
+use fpstore_tools::ranks::First;
 use fpstore_tools::size;
 use fpstore_tools::sketching::SimhashOptions;
 
@@ -33,6 +34,7 @@ Examples:
   fpdedup documents pages.parquet --output clean.parquet
   fpdedup documents 'crawl/*.ndjson.gz' -o clean.ndjson.zst --evidence gone.tsv --id-column url
   fpdedup documents docs/ -o clean.ndjson --verify 0.8 --evidence gone.csv
+  fpdedup documents pages.parquet -o clean.parquet --keep-by crawled --keep-order max     the latest ones stay
   fpdedup documents pages.csv -o clean.csv --threshold 0.9 --text-column body";
 
 /// Documents in, documents without near-duplicates out.
@@ -67,6 +69,16 @@ pub(crate) struct DocumentsArgs {
     /// Rule that makes clusters of near documents, as for `fpdedup keep`
     #[arg(long, value_enum, value_name = "RULE", default_value = "star")]
     linkage: Rule,
+
+    /// Column of the inputs by which documents come first, instead of their order: numbers, dates, times and booleans
+    /// come by value, texts by their bytes; a column of csv has numbers if all its values are. Documents with equal values
+    /// come in the order of the input, and documents without a value last
+    #[arg(long, value_name = "COLUMN")]
+    pub(crate) keep_by: Option<String>,
+
+    /// Which value of --keep-by comes first
+    #[arg(long, value_enum, value_name = "ORDER", requires = "keep_by", default_value_t = First::Min)]
+    pub(crate) keep_order: First,
 
     /// File for the evidence: a row for every removed document with its id, its keeper, the first document of its
     /// cluster and its distance from the keeper; with --verify also the similarity. Documents without ids are numbered

@@ -12,6 +12,7 @@ use fpstore_tools::{interrupt, memory};
 
 use super::hash::FINGERPRINTS;
 use super::links::{Fate, Link, Links};
+use super::order::Order;
 use super::spool::{Entries, Hashed};
 use super::work::{Step, Work};
 use crate::job::Watched;
@@ -26,7 +27,8 @@ const EACH: u64 = 64;
 pub(super) struct Comparing<'a> {
     pub(super) distance: u32,
     pub(super) linkage: Linkage,
-    pub(super) keeper: &'a Keeper,
+    /// Ranks of the documents, if they do not come in the order of the input.
+    pub(super) order: Option<Order<'a>>,
     pub(super) memory: u64,
 }
 
@@ -37,8 +39,12 @@ impl Comparing<'_> {
         watch: impl FnOnce(fpstore::Progress) -> anyhow::Result<Watched>,
     ) -> anyhow::Result<()> {
         let free = memory::of_load(Some(self.memory));
-        let store = self.load::<F>(work, free)?;
-        let spare = free.saturating_sub(store.statistics().resident_bytes);
+        let (keeper, ranks) = match &self.order {
+            Some(order) => order.keeper(work, free / 2)?,
+            None => (Keeper::Smallest, 0),
+        };
+        let store = self.load::<F>(work, free - ranks)?;
+        let spare = free.saturating_sub(ranks + store.statistics().resident_bytes);
         let clusters = store
             .clusters(self.distance)?
             .with_linkage(self.linkage)
@@ -46,7 +52,7 @@ impl Comparing<'_> {
             .with_temp_dir(work.directory())
             .with_keepers();
         let watched = watch(clusters.progress())?;
-        let clustering = clusters.find(self.keeper).context("--memory")?;
+        let clustering = clusters.find(&keeper).context("--memory")?;
         let mut links = Links::create(work.path(LINKS), work.state.documents)?;
         let most = usize::try_from(spare / 4 / EACH).unwrap_or(usize::MAX).max(GATHERED);
         let mut fates = Vec::new();

@@ -10,6 +10,7 @@ mod compare;
 mod hash;
 mod ids;
 mod links;
+mod order;
 mod spool;
 mod summary;
 mod verify;
@@ -24,7 +25,6 @@ use std::time::Instant;
 use anyhow::{Context, bail};
 use fpsketch::Simhash;
 use fpstore::Fingerprint;
-use fpstore::clusters::Keeper;
 use fpstore_tools::common::Common;
 use fpstore_tools::documents::{Digest, DocumentOptions, Form, Inputs};
 use fpstore_tools::exit::Outcome;
@@ -36,6 +36,7 @@ use fpstore_tools::width::{by_width, check_distance};
 pub(crate) use args::{DocumentsArgs, EXAMPLES, Method};
 use compare::Comparing;
 use hash::Hashing;
+use order::Order;
 use summary::{Phase, Summary};
 use verify::Verifying;
 use work::{Step, Work};
@@ -143,7 +144,7 @@ impl Run<'_> {
         let Self { args, digest, simhash, distance, .. } = self;
         let DocumentsArgs { min_features, documents, .. } = args;
         format!(
-            "{} {} {} {distance} {:?} {:?} {min_features} {:?} {:?} {documents:?} {digest:?}",
+            "{} {} {} {distance} {:?} {:?} {min_features} {:?} {:?} {:?} {documents:?} {digest:?}",
             env!("CARGO_PKG_VERSION"),
             simhash.identity(),
             simhash.width(),
@@ -151,6 +152,7 @@ impl Run<'_> {
             args.verified(),
             args.evidence.is_some(),
             args.rejects.on_error,
+            (&args.keep_by, args.keep_order),
         )
     }
 
@@ -177,9 +179,9 @@ impl Run<'_> {
         work.state.seconds = seconds;
         if work.state.step == Step::Compare {
             let started = Instant::now();
-            let keeper = Keeper::Smallest;
-            let comparing =
-                Comparing { distance: self.distance, linkage: self.args.linkage(), keeper: &keeper, memory };
+            let first = self.args.keep_order;
+            let order = self.args.keep_by.as_deref().map(|column| Order { inputs: &self.inputs, column, first });
+            let comparing = Comparing { distance: self.distance, linkage: self.args.linkage(), order, memory };
             comparing.run::<F>(work, |progress| watch(self.common, "comparing", progress))?;
             seconds[1] += started.elapsed().as_secs_f64();
         }
