@@ -69,7 +69,7 @@ impl EvidenceReader {
                 Stream::Tsv(lines) => tsv(lines.line(), self.kind),
                 Stream::Ndjson(lines) => ndjson(lines.line()),
                 Stream::Csv(table) => table.record().map(|(keeper, record)| {
-                    let record = if let RawId::Text(record) = record { Cell::Bytes(record) } else { Cell::Null };
+                    let record = if let RawId::Text(record) = record { Cell::Bytes(record) } else { Cell::Bytes(b"") };
                     [record, Cell::Bytes(keeper), Cell::Bytes(table.third())]
                 }),
                 Stream::Parquet(rows) => rows.cell(0).and_then(|record| Ok([record, rows.cell(1)?, rows.cell(2)?])),
