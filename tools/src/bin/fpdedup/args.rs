@@ -88,7 +88,8 @@ fingerprints instead of ids, and the count of the records. What is kept and the 
 
 --previous: every record of STORE that EVIDENCE does not list was kept, and stays. A new record is removed by the \
 record of highest priority among the kept ones of STORE that are near it; new records far from all of these are taken \
-by priority. A new record with the fingerprint of an old one has the keeper of that. STORE must not have the new \
+by priority. A new record with the fingerprint of an old one has the keeper of that. Old rows of the evidence keep \
+their keepers; their column cluster is the smallest id of old and new records together. STORE must not have the new \
 records yet: load them after the run, and the new evidence is that of the next one. Ids name records: if several \
 records share an id, all of them must be removed, or all kept and none of them a keeper in EVIDENCE.
 

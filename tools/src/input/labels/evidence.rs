@@ -71,7 +71,7 @@ impl EvidenceReader {
                 Stream::Tsv(lines) => tsv(lines.line(), self.kind),
                 Stream::Ndjson(lines) => ndjson(lines.line()),
                 Stream::Csv(table) => table.record().map(|(keeper, record)| {
-                    let record = if let RawId::Text(record) = record { Cell::Bytes(record) } else { Cell::Null };
+                    let record = if let RawId::Text(record) = record { Cell::Bytes(record) } else { Cell::Bytes(b"") };
                     [record, Cell::Bytes(keeper), Cell::Bytes(table.more(1)), Cell::Bytes(table.more(0))]
                 }),
                 Stream::Parquet(rows) => {
