@@ -41,7 +41,10 @@ impl Beside<'_> {
         // The column of ids may be that of --keep-by.
         let id_column = self.input.id_column.clone().filter(|_| order.keep_by.is_none());
         if self.new.is_none() && (InputOptions { id_column, ..self.input.clone() }).any() {
-            bail!("--format and the column options describe the file of --new, which was not given");
+            bail!(
+                "--format and the column options describe the file of --new, which was not given (--id-column also that \
+                 of --keep-by)"
+            );
         }
         if self.previous.is_some_and(|previous| previous == Path::new("-")) && self.new == self.previous {
             bail!("--previous and --new cannot both be standard input");
