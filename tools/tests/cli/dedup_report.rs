@@ -201,7 +201,7 @@ fn earlier_stars_leave_chains_unknown() {
             run.args(["keep", "--keep", keep, "--report"]).args(options).arg(&store);
             run
         };
-        let anew = json_object(&stdout(run(&["--json", "--new"]).arg(&new)));
+        let anew = json_object(&stdout(run(&["--json"]).arg("--new").arg(&new)));
         assert!(anew["chains"]["components"].as_u64().unwrap() > 0, "there are chains");
         let _ = stdout(run(&[]).arg("--evidence").arg(&gone));
         let go_on = |options: &[&str]| {
