@@ -100,7 +100,8 @@ pub mod pairs {
 /// Clusters of near records, and which record of each to keep: [`Store::clusters`].
 pub mod clusters {
     pub use crate::cluster::{
-        ClusterChange, ClusterChanges, ClusterReport, ClusterUpdate, Clustered, ClusteredIter, Clustering, Clusters,
-        Keeper, Label, LabelRef, LargeCluster, LeftOut, Linkage, Previous, Ranking, Removals, Removed, SizeClass,
+        Chain, Chains, ClusterChange, ClusterChanges, ClusterReport, ClusterUpdate, Clustered, ClusteredIter,
+        Clustering, Clusters, Keeper, Label, LabelRef, LargeCluster, LeftOut, Linkage, Previous, Ranking, Removals,
+        Removed, SizeClass,
     };
 }

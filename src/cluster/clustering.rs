@@ -1,6 +1,7 @@
 //! Finished clusters, record by record.
 
 use crate::bitset::Bitset;
+use crate::cluster::chains::Divided;
 use crate::cluster::clusters::Clusters;
 use crate::cluster::components::Components;
 use crate::cluster::groups::{Groups, records_of, shares, visit_best};
@@ -51,6 +52,8 @@ pub(crate) struct United<F: Fingerprint> {
     pub(crate) segments: Vec<Arc<Segment>>,
     pub(crate) numbers: Numbers<F>,
     pub(crate) components: Components,
+    /// The connected components that are several clusters, if they are wanted.
+    pub(crate) divided: Option<Divided>,
     /// The earlier clusters, if there is memory for them and most may still be the same.
     pub(crate) before: Option<Components>,
     /// Fingerprints whose neighbours were searched.
@@ -86,6 +89,7 @@ pub struct Clustering<F: Fingerprint = u64> {
     pub(crate) k: u32,
     pub(crate) numbers: Numbers<F>,
     pub(crate) components: Components,
+    pub(crate) divided: Option<Divided>,
     pub(crate) searched: u64,
     pub(crate) labelled: u64,
     pub(crate) overruled: u64,
@@ -102,7 +106,7 @@ pub struct Clustering<F: Fingerprint = u64> {
 
 impl<F: Fingerprint> Clustering<F> {
     pub(crate) fn new(clusters: &Clusters<F>, united: United<F>, keeper: &Keeper, among: Among<'_>) -> Result<Self> {
-        let United { segments, numbers, components, searched, labelled, .. } = united;
+        let United { segments, numbers, components, divided, searched, labelled, .. } = united;
         let is_smallest = matches!(keeper, Keeper::Smallest) && !matches!(among, Among::Kept { .. });
         let wants_smallest = clusters.keepers && !is_smallest;
         let parts = if wants_smallest { 8 } else { 4 };
@@ -188,6 +192,7 @@ impl<F: Fingerprint> Clustering<F> {
             k: clusters.k,
             numbers,
             components,
+            divided,
             searched,
             labelled,
             overruled: 0,
@@ -211,8 +216,8 @@ impl<F: Fingerprint> Clustering<F> {
     }
 
     pub(crate) fn into_united(self) -> United<F> {
-        let Self { segments, numbers, components, searched, labelled, .. } = self;
-        United { segments, numbers, components, before: None, searched, labelled }
+        let Self { segments, numbers, components, divided, searched, labelled, .. } = self;
+        United { segments, numbers, components, divided, before: None, searched, labelled }
     }
 
     /// Fingerprints whose neighbours were searched: all, unless the clusters continue earlier ones. A fingerprint in
@@ -327,8 +332,13 @@ impl<F: Fingerprint> Clustering<F> {
 
     /// Whether a fingerprint of a component is beyond the distance from its keeper's; false if keepers were not kept.
     pub(crate) fn is_far(&self, fingerprint: F, component: Option<usize>) -> bool {
-        let keeper = component.zip(self.keepers.as_ref()).and_then(|(component, keepers)| keepers.get(component));
-        keeper.is_some_and(|keeper| keeper.distance(fingerprint) > self.k)
+        self.keeper_of(fingerprint, component).is_some_and(|keeper| keeper.distance(fingerprint) > self.k)
+    }
+
+    /// The fingerprint of the keeper of a fingerprint's cluster, if keepers were kept.
+    pub(crate) fn keeper_of(&self, fingerprint: F, component: Option<usize>) -> Option<F> {
+        let keepers = self.keepers.as_ref()?;
+        component.map_or(Some(fingerprint), |component| keepers.get(component).copied())
     }
 
     /// The label of a fingerprint's cluster, and the number of its records if they were counted. `ids` are the

@@ -47,6 +47,7 @@ pub struct Clusters<F: Fingerprint = u64> {
     pub(crate) job: JobContext,
     pub(crate) sizes: bool,
     pub(crate) keepers: bool,
+    pub(crate) chains: bool,
     pub(crate) removals: bool,
     fingerprints: PhantomData<F>,
 }
@@ -63,6 +64,7 @@ impl<F: Fingerprint> Clusters<F> {
             job: JobContext::new(snapshot),
             sizes: false,
             keepers: false,
+            chains: false,
             removals: false,
             fingerprints: PhantomData,
         })
@@ -111,6 +113,16 @@ impl<F: Fingerprint> Clusters<F> {
         self
     }
 
+    /// Finds the connected components, too, if the linkage is star or complete: the report tells then which of them are
+    /// chains ([`crate::clusters::ClusterReport::chains`]), unless earlier stars are continued
+    /// ([`Clusters::find_from_removals`]), where the pairs of old records are unknown. Takes four more bytes a
+    /// fingerprint, and sixteen a chain.
+    #[must_use]
+    pub fn with_chains(mut self) -> Self {
+        self.chains = true;
+        self
+    }
+
     /// Prepares for the evidence of earlier stars ([`Clusters::removals`]), as [`Clusters::with_keepers`]. Takes four bytes
     /// more a fingerprint of the store.
     #[must_use]
@@ -156,8 +168,9 @@ impl<F: Fingerprint> Clusters<F> {
     /// # Errors
     /// `Unsupported` if there are more than four billion fingerprints.
     pub fn least_memory(&self) -> Result<u64> {
+        let chains = if self.chains && self.linkage != Linkage::Single { COMPONENT } else { 0 };
         // A byte for the bits.
-        let each = self.linkage.bytes() + 1;
+        let each = self.linkage.bytes() + chains + 1;
         let segments = self.segments()?;
         let old = segments.get(..self.old()?).filter(|_| self.removals).unwrap_or_default();
         let places = u64::from(Numbers::<F>::count_of(old)?) * PLACE;

@@ -75,6 +75,29 @@ impl Components {
         self.count as usize
     }
 
+    /// Numbers of which some may be in components.
+    pub(crate) fn numbers(&self) -> usize {
+        self.of.len()
+    }
+
+    /// Keeps these components only; they are numbered anew, in the same order.
+    pub(crate) fn retain(&mut self, kept: &Bitset) {
+        let mut names = vec![ALONE; self.count()];
+        self.count = 0;
+        for (component, name) in names.iter_mut().enumerate() {
+            if kept.has(component) {
+                *name = self.count;
+                self.count += 1;
+            }
+        }
+        if self.count == 0 {
+            self.of = Vec::new();
+        }
+        for slot in &mut self.of {
+            *slot = names.get(*slot as usize).copied().unwrap_or(ALONE);
+        }
+    }
+
     /// The component of a number, if it has other members.
     #[inline]
     pub(crate) fn of(&self, number: u32) -> Option<usize> {
@@ -101,6 +124,13 @@ mod tests {
         let of: Vec<Option<usize>> = (0..9).map(|number| components.of(number)).collect();
         assert_eq!(of, [None, Some(0), None, Some(1), Some(1), Some(1), None, Some(0), Some(1)]);
         assert_eq!((components.count(), components.of(9)), (2, None));
+
+        let mut some = components;
+        some.retain(&Bitset::of(2, |component| component == 1));
+        let of: Vec<Option<usize>> = (0..9).map(|number| some.of(number)).collect();
+        assert_eq!(of, [None, None, None, Some(0), Some(0), Some(0), None, None, Some(0)]);
+        some.retain(&Bitset::new(1));
+        assert_eq!((some.count(), some.numbers(), some.of(3)), (0, 0, None));
     }
 
     #[test]

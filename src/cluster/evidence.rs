@@ -24,9 +24,9 @@ pub struct Removed<F = u64> {
 }
 
 /// What the evidence says of all records of a fingerprint.
-struct Grounds<F> {
-    keeper: Label<F>,
-    cluster: Label<F>,
+pub(crate) struct Grounds<F> {
+    pub(crate) keeper: Label<F>,
+    pub(crate) cluster: Label<F>,
     /// The keeper's fingerprint.
     near: F,
 }
@@ -75,27 +75,32 @@ impl<F: Fingerprint> Clustering<F> {
     }
 
     /// `ids` are the fingerprint's ids, or the first ones if there are `more`.
-    fn grounds(&self, fingerprint: F, component: Option<usize>, ids: &[Id], more: bool) -> Result<Grounds<F>> {
+    pub(crate) fn grounds(
+        &self,
+        fingerprint: F,
+        component: Option<usize>,
+        ids: &[Id],
+        more: bool,
+    ) -> Result<Grounds<F>> {
         let (keeper, _) = self.label(fingerprint, component, ids, more)?;
-        let near = component.zip(self.keepers.as_ref()).and_then(|(component, all)| all.get(component).copied());
+        let near = self.keeper_of(fingerprint, component).unwrap_or(fingerprint);
+        let named = |best: Option<Id>| match best {
+            Some(id) if !matches!(id, Id::Count(_)) => Label::Id(id),
+            _ => keeper.clone(),
+        };
         let cluster = match (component, &self.smallest) {
             (Some(component), Some(smallest)) => smallest.of(component)?,
-            (None, Some(_)) if more => {
-                best_of(&self.segments, fingerprint, &Keeper::Smallest)?.0.map_or(keeper.clone(), Label::Id)
-            }
-            (None, Some(_)) => match Keeper::Smallest.best(ids) {
-                Some(id) if !matches!(id, Id::Count(_)) => Label::Id(id),
-                _ => keeper.clone(),
-            },
+            (None, Some(_)) if more => named(best_of(&self.segments, fingerprint, &Keeper::Smallest)?.0),
+            (None, Some(_)) => named(Keeper::Smallest.best(ids)),
             (_, None) => keeper.clone(),
         };
-        Ok(Grounds { keeper, cluster, near: near.unwrap_or(fingerprint) })
+        Ok(Grounds { keeper, cluster, near })
     }
 }
 
 impl<F: Fingerprint> Grounds<F> {
     /// The evidence on a record, unless it is the keeper.
-    fn removed(&self, fingerprint: F, id: Id) -> Option<Removed<F>> {
+    pub(crate) fn removed(&self, fingerprint: F, id: Id) -> Option<Removed<F>> {
         let is_near = fingerprint == self.near;
         let id = match id {
             Id::Count(count) => Id::Count(if is_near { count.saturating_sub(1) } else { count }),

@@ -133,7 +133,8 @@ impl<F: Fingerprint> Clusters<F> {
 
         let (searched, labelled) = (parts.fresh.count(), earlier.rows);
         let numbers = std::mem::replace(&mut parts.numbers, Numbers::new(&[], 0)?);
-        let united = United { segments: segments.clone(), numbers, components, before: None, searched, labelled };
+        let segments = segments.clone();
+        let united = United { segments, numbers, components, divided: None, before: None, searched, labelled };
         let among = Among::Kept { segments: old, kept: &earlier.kept, own: &own };
         let mut clustering = Clustering::new(self, united, keeper, among)?;
         self.check_near(&parts, &clustering)?;
@@ -205,7 +206,7 @@ impl<F: Fingerprint> Clusters<F> {
         let part = Bitset::of(Numbers::<F>::count_of(all)?, takes_part);
         let mut join = Join::new(all, Some(all), self.k, memory - memory / 8, progress, &self.job.executor);
         (join.only_left, join.only) = (Some(&part), Some(fresh));
-        self.near_pairs(&join, numbers, has_pairs, memory / 8)
+        self.near_pairs(&join, numbers, None, has_pairs, memory / 8)
     }
 
     /// Checks that removed records are near their keepers.

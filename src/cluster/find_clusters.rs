@@ -183,7 +183,7 @@ impl<F: Fingerprint> Clusters<F> {
         }
         numbers.release();
         let components = Components::new(sets.into_parents());
-        Ok((United { segments, numbers, components, before, searched, labelled }, known))
+        Ok((United { segments, numbers, components, divided: None, before, searched, labelled }, known))
     }
 
     /// Whether to look each of these fingerprints up instead of reading all.

@@ -6,6 +6,7 @@
 //! clusters (`linkage.rs`).
 
 use crate::bitset::Bitset;
+use crate::cluster::chains::Divided;
 use crate::cluster::clustering::United;
 use crate::cluster::clusters::Clusters;
 use crate::cluster::components::Components;
@@ -14,6 +15,7 @@ use crate::cluster::keeper::Keeper;
 use crate::cluster::linkage::{Linkage, Links};
 use crate::cluster::numbers::Numbers;
 use crate::cluster::priority::Priorities;
+use crate::cluster::union_find::UnionFind;
 use crate::error::Result;
 use crate::extsort::{Sorter, Spool};
 use crate::fingerprint::Fingerprint;
@@ -28,6 +30,8 @@ const PAIR_BYTES: usize = 8;
 /// Makes chunks of the pairs that a thread finds: the numbers of both fingerprints, four bytes each.
 struct Numbering<'a, F> {
     numbers: &'a Numbers<F>,
+    /// The connected components, if wanted.
+    sets: Option<&'a UnionFind>,
     results: &'a Results<Vec<u8>>,
     scratch: Scratch,
     found: Vec<u8>,
@@ -36,9 +40,9 @@ struct Numbering<'a, F> {
 impl<F: Fingerprint> Taker<F> for Numbering<'_, F> {
     fn take(&mut self, pairs: &[(F, F)], output: &Output<Ticket>) -> Step {
         for &(a, b) in pairs.iter().filter(|(a, b)| a != b) {
-            for one in [a, b] {
-                self.found.extend(self.numbers.of(one, &mut self.scratch)?.to_le_bytes());
-            }
+            let (a, b) = (self.numbers.of(a, &mut self.scratch)?, self.numbers.of(b, &mut self.scratch)?);
+            self.found.extend([a, b].map(u32::to_le_bytes).as_flattened());
+            self.sets.into_iter().for_each(|sets| sets.unite(a, b));
             if self.found.len() >= CHUNK * PAIR_BYTES {
                 self.flush(output)?;
             }
@@ -62,11 +66,13 @@ impl<F: Fingerprint> Clusters<F> {
         let count = Numbers::<F>::count_of(&segments)?;
         let mut numbers = self.job.executor.run(|| Numbers::<F>::new(&segments, spare / 4))?;
         let mut has_pairs = Bitset::new(count as usize);
+        let sets = self.chains.then(|| UnionFind::new(count));
         let memory = spare - spare / 4;
         let mut join = Join::new(&segments, None, self.k, 0, &self.job.progress, &self.job.executor);
         join.memory = memory - memory / 8;
-        let pairs = self.near_pairs(&join, &numbers, &mut has_pairs, memory / 8)?;
+        let pairs = self.near_pairs(&join, &numbers, sets.as_ref(), &mut has_pairs, memory / 8)?;
         numbers.release();
+        let connected = sets.map(|sets| Components::new(sets.into_parents()));
         let mut positions = vec![u32::MAX; count as usize];
         let is_wanted = |number: u32| has_pairs.has(number as usize);
         let mut priorities = Priorities::new(self.parameters.ids(), keeper, &self.job.workspace(spare / 2));
@@ -74,23 +80,30 @@ impl<F: Fingerprint> Clusters<F> {
         visit_best(&self.job, (&segments, &numbers), is_wanted, keeper, None, &mut add)?;
         let members = priorities.finish(&mut positions, 0)?;
         let keepers = self.keepers(self.linkage, &pairs, &positions, members, spare / 2)?;
+        let connected = connected.map(|connected| {
+            let keepers = Divided::keepers(&connected, &positions);
+            (connected, keepers)
+        });
         let components = Components::of_keepers(positions, keepers, &Bitset::new(0));
+        let divided = connected.map(|(connected, keepers)| Divided::of(connected, keepers, &components));
         let searched = count.into();
-        Ok(United { segments, numbers, components, before: None, searched, labelled: 0 })
+        Ok(United { segments, numbers, components, divided, before: None, searched, labelled: 0 })
     }
 
-    /// Writes the numbers of all near pairs within `memory` bytes, and notes which numbers have pairs.
+    /// Writes the numbers of all near pairs within `memory` bytes, notes which numbers have pairs, and unites them in
+    /// `sets`.
     pub(crate) fn near_pairs(
         &self,
         join: &Join<'_, F>,
         numbers: &Numbers<F>,
+        sets: Option<&UnionFind>,
         has_pairs: &mut Bitset,
         memory: u64,
     ) -> Result<Spool> {
         let mut pairs = Spool::within(&self.job.workspace(memory));
         let results = Results::new();
         let taker = || -> Box<dyn Taker<F> + '_> {
-            Box::new(Numbering { numbers, results: &results, scratch: Scratch::default(), found: Vec::new() })
+            Box::new(Numbering { numbers, sets, results: &results, scratch: Scratch::default(), found: Vec::new() })
         };
         let mut sink = results.taken_by(|mut found: Vec<u8>| {
             for number in found.as_chunks().0 {

@@ -14,13 +14,15 @@
 //! records came (`label_order.rs`, `unary_counts.rs`).
 //!
 //! [`Linkage`] (`linkage.rs`) is the rule that makes clusters of pairs. Star and complete linkage take fingerprints by
-//! priority (`find_linked.rs`, `priority.rs`); `evidence.rs` has the reason why each record is not kept.
-//! [`Clusters::find_from_removals`] (`find_added.rs`) continues from that evidence ([`Removals`], `match_removals.rs`):
-//! only new fingerprints are compared, with each other and with earlier keepers.
+//! priority (`find_linked.rs`, `priority.rs`); `evidence.rs` has the reason why each record is not kept, `chains.rs`
+//! the connected components that they divide. [`Clusters::find_from_removals`] (`find_added.rs`) continues from that
+//! evidence ([`Removals`], `match_removals.rs`): only new fingerprints are compared, with each other and with earlier
+//! keepers.
 //!
 //! Guaranteed: the clusters and labels do not depend on threads, memory, or earlier labels; the memory is bounded by
 //! [`Clusters::with_memory`]. Temporary files have no names and no specified format.
 
+mod chains;
 mod changes;
 mod clustering;
 mod clusters;
@@ -46,9 +48,11 @@ mod previous;
 mod priority;
 mod removals;
 mod report;
+mod totals;
 mod unary_counts;
 mod union_find;
 
+pub use chains::{Chain, Chains};
 pub use changes::{ClusterChange, ClusterChanges, ClusterUpdate};
 pub use clustering::{Clustered, ClusteredIter, Clustering, LeftOut};
 pub use clusters::Clusters;

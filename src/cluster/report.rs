@@ -1,8 +1,11 @@
-//! A report of clusters: their sizes, and the distances within the largest.
+//! A report of clusters: their sizes, what they remove, and the distances within the largest.
 
+use crate::cluster::chains::Chains;
 use crate::cluster::clustering::Clustering;
-use crate::cluster::groups::{Groups, shares};
+use crate::cluster::evidence::Removed;
+use crate::cluster::groups::{Groups, records_of, shares};
 use crate::cluster::labels::Label;
+use crate::cluster::totals::{Largest, keep};
 use crate::error::Result;
 use crate::extsort::Sample;
 use crate::fingerprint::Fingerprint;
@@ -10,11 +13,15 @@ use crate::join::{Output, ordered};
 use crate::version::Share;
 use rayon::prelude::*;
 use std::cmp::Reverse;
-use std::collections::{BTreeMap, BinaryHeap};
+use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 
 /// Most fingerprints of a cluster that are compared in pairs; larger clusters are sampled.
 const COMPARED: usize = 1 << 14;
+/// Members that a thread hands on together.
+const CHUNK: usize = 1 << 13;
+/// Samples of removed records of a cluster.
+const SAMPLES: usize = 3;
 
 /// Sizes and distances of clusters.
 #[derive(Clone, Debug, PartialEq)]
@@ -26,6 +33,12 @@ pub struct ClusterReport<F = u64> {
     /// Records that are farther from the keeper of their cluster than the distance at which records are linked. Counted
     /// only after [`crate::cluster::clusters::Clusters::with_keepers`].
     pub far_records: u64,
+    /// Number of records other than the keepers by distance from the keeper of their cluster: so many differ in 0 bits,
+    /// so many in 1 bit, and so on. Counted only after [`crate::cluster::clusters::Clusters::with_keepers`].
+    pub removed: Vec<u64>,
+    /// The connected components that are divided, if they were found
+    /// ([`crate::cluster::clusters::Clusters::with_chains`]) and the keepers were kept.
+    pub chains: Option<Chains<F>>,
     /// Clusters by size: 1, 2, 3 to 4, 5 to 8 records and so on.
     pub sizes: Vec<SizeClass>,
     /// The largest ones, largest first.
@@ -50,6 +63,8 @@ pub struct SizeClass {
 pub struct LargeCluster<F = u64> {
     /// Its label.
     pub label: Label<F>,
+    /// Its smallest id or fingerprint, if the keepers were kept; otherwise its label.
+    pub smallest: Label<F>,
     /// Its records.
     pub records: u64,
     /// Its distinct fingerprints.
@@ -60,6 +75,16 @@ pub struct LargeCluster<F = u64> {
     pub far_pairs: f64,
     /// Whether diameter and share are of a sample of its fingerprints, as it has very many.
     pub sampled: bool,
+    /// The first three of its records other than the keeper, in the order of the store, if the keepers were kept.
+    pub removed: Vec<Removed<F>>,
+}
+
+/// A fingerprint of one of the largest clusters, with samples of its removed records.
+struct Member<F> {
+    number: usize,
+    fingerprint: F,
+    records: u64,
+    removed: Vec<Removed<F>>,
 }
 
 /// A component, or a fingerprint without a component.
@@ -69,12 +94,6 @@ enum Place<F> {
     Alone(F),
 }
 
-/// Of clusters of one fingerprint, the number of each size and the largest; of the others, the number of far records.
-type Counted<F> = (BTreeMap<u64, u64>, Largest<F>, u64);
-
-/// Clusters by size. The smallest is the first to go.
-type Largest<T> = BinaryHeap<(Reverse<u64>, T)>;
-
 impl<F: Fingerprint> Clustering<F> {
     /// Reports sizes and distances, with the `count` largest clusters. Needs
     /// [`crate::cluster::clusters::Clusters::with_sizes`].
@@ -82,102 +101,89 @@ impl<F: Fingerprint> Clustering<F> {
     /// # Errors
     /// `Damaged` or `Io` from reading.
     pub fn report(&self, count: usize) -> Result<ClusterReport<F>> {
-        let (mut by_size, alone, far_records) = self.alone(count)?;
+        let (totals, chains) = self.totals(count)?;
+        let (mut by_size, removed) = (totals.by_size, totals.removed);
         let sizes = self.sizes.as_deref().unwrap_or_default();
         sizes.iter().for_each(|&size| *by_size.entry(size).or_default() += 1);
         let components = sizes.iter().enumerate().map(|(one, &size)| (size, Place::Component(one)));
-        let alone = alone.into_iter().map(|(Reverse(size), fingerprint)| (size, Place::Alone(fingerprint)));
+        let alone = totals.largest.into_iter().map(|(Reverse(size), fingerprint)| (size, Place::Alone(fingerprint)));
         let mut largest = Largest::new();
         components.chain(alone).for_each(|(size, place)| keep(&mut largest, (Reverse(size), place), count));
         let largest = self.measured(&largest.into_sorted_vec())?;
         let records =
             by_size.iter().map(|(size, clusters)| size.saturating_mul(*clusters)).fold(0, u64::saturating_add);
         let (clusters, sizes) = (by_size.values().sum(), classes(&by_size));
-        Ok(ClusterReport { records, clusters, far_records, sizes, largest })
-    }
-
-    /// Keeps the `count` largest clusters.
-    fn alone(&self, count: usize) -> Result<Counted<F>> {
-        let work = |(): &mut (), share: Share, output: &Output<_>| {
-            let mut groups = Groups::new(&self.segments, &self.numbers, &self.components, share)?;
-            let (mut by_size, mut largest, mut far) = (BTreeMap::<u64, u64>::new(), Largest::new(), 0u64);
-            while let Some((fingerprint, component)) = groups.next_fingerprint()? {
-                let records = groups.count_rest(fingerprint)?;
-                if component.is_none() {
-                    *by_size.entry(records).or_default() += 1;
-                    keep(&mut largest, (Reverse(records), fingerprint), count);
-                } else if self.is_far(fingerprint, component) {
-                    far = far.saturating_add(records);
-                }
-            }
-            output.send((by_size, largest, far))
-        };
-        let (mut by_size, mut largest, mut far) = (BTreeMap::new(), Largest::new(), 0u64);
-        let mut take = |(sizes, some, more): Counted<F>| {
-            far = far.saturating_add(more);
-            sizes.into_iter().for_each(|(size, clusters)| *by_size.entry(size).or_default() += clusters);
-            some.into_iter().for_each(|cluster| keep(&mut largest, cluster, count));
-            Ok(ControlFlow::Continue(()))
-        };
-        let _ = ordered(None, &*self.executor.crew()?, shares(&self.segments)?, || (), work, &mut take)?;
-        Ok((by_size, largest, far))
+        let far_records = removed.iter().skip(self.k as usize + 1).fold(0u64, |all, &more| all.saturating_add(more));
+        Ok(ClusterReport { records, clusters, far_records, removed, chains, sizes, largest })
     }
 
     fn measured(&self, clusters: &[(Reverse<u64>, Place<F>)]) -> Result<Vec<LargeCluster<F>>> {
-        let wanted: BTreeMap<usize, usize> = clusters
-            .iter()
-            .enumerate()
-            .filter_map(
-                |(number, (_, place))| if let Place::Component(one) = place { Some((*one, number)) } else { None },
-            )
-            .collect();
-        type Members<F> = Vec<(usize, F, u64)>;
+        if clusters.is_empty() {
+            return Ok(Vec::new());
+        }
+        let wanted: BTreeMap<&Place<F>, usize> = clusters.iter().map(|(_, place)| place).zip(0..).collect();
         let work = |(): &mut (), share: Share, output: &Output<_>| {
+            self.progress.check()?;
             let mut groups = Groups::new(&self.segments, &self.numbers, &self.components, share)?;
-            let mut members = Vec::new();
+            let (mut members, mut ids) = (Vec::new(), Vec::new());
+            let mut samples: Vec<usize> = vec![0; clusters.len()];
             while let Some((fingerprint, component)) = groups.next_fingerprint()? {
-                let records = groups.count_rest(fingerprint)?;
-                let number = component.and_then(|component| wanted.get(&component));
-                members.extend(number.map(|&number| (number, fingerprint, records)));
+                let place = component.map_or(Place::Alone(fingerprint), Place::Component);
+                let Some(&number) = wanted.get(&place) else {
+                    groups.count_rest(fingerprint)?;
+                    continue;
+                };
+                groups.next_ids(fingerprint, &mut ids)?;
+                let (mut removed, mut records) = (Vec::new(), records_of(&ids));
+                if let Some(samples) = samples.get_mut(number).filter(|samples| **samples < SAMPLES)
+                    && self.keepers.is_some()
+                {
+                    let grounds = self.grounds(fingerprint, component, &ids, groups.has_more(fingerprint))?;
+                    let all = ids.drain(..).filter_map(|id| grounds.removed(fingerprint, id));
+                    removed.extend(all.take(SAMPLES - *samples));
+                    *samples += removed.len();
+                }
+                records = records.saturating_add(groups.count_rest(fingerprint)?);
+                members.push(Member { number, fingerprint, records, removed });
+                if members.len() == CHUNK {
+                    output.send(std::mem::take(&mut members))?;
+                }
             }
             output.send(members)
         };
-        let mut members: Vec<_> = clusters.iter().map(|_| (Sample::new(COMPARED), 0u64)).collect();
-        if !wanted.is_empty() {
-            let mut take = |some: Members<F>| {
-                for (number, fingerprint, records) in some {
-                    if let Some((sample, count)) = members.get_mut(number) {
-                        sample.push((fingerprint, records));
-                        *count += 1;
-                    }
+        let mut found: Vec<_> = clusters.iter().map(|_| (Sample::new(COMPARED), 0u64, Vec::new())).collect();
+        let mut take = |members: Vec<Member<F>>| {
+            for Member { number, fingerprint, records, removed } in members {
+                if let Some((sample, count, samples)) = found.get_mut(number) {
+                    sample.push((fingerprint, records));
+                    *count += 1;
+                    samples.extend(removed.into_iter().take(SAMPLES - samples.len()));
                 }
-                Ok(ControlFlow::Continue(()))
-            };
-            let _ = ordered(None, &*self.executor.crew()?, shares(&self.segments)?, || (), work, &mut take)?;
-        }
+            }
+            Ok(ControlFlow::Continue(()))
+        };
+        let _ = ordered(None, &*self.executor.crew()?, shares(&self.segments)?, || (), work, &mut take)?;
         let measured =
-            clusters.iter().zip(members).map(|((Reverse(records), place), (mut sample, mut fingerprints))| {
-                let label = match *place {
-                    Place::Component(component) => self.label(F::default(), Some(component), &[], false)?.0,
-                    Place::Alone(fingerprint) => {
-                        sample.push((fingerprint, *records));
-                        fingerprints += 1;
-                        self.label(fingerprint, None, &[], true)?.0
-                    }
+            clusters.iter().zip(found).map(|((Reverse(records), place), (sample, fingerprints, removed))| {
+                let grounds = match *place {
+                    Place::Component(component) => self.grounds(F::default(), Some(component), &[], false)?,
+                    Place::Alone(fingerprint) => self.grounds(fingerprint, None, &[], true)?,
                 };
                 let sample = sample.finish();
                 let (diameter, far_pairs) = self.executor.run(|| Ok(spread(&sample, self.k)))?;
                 let sampled = fingerprints > sample.len() as u64;
-                Ok(LargeCluster { label, records: *records, fingerprints, diameter, far_pairs, sampled })
+                Ok(LargeCluster {
+                    label: grounds.keeper,
+                    smallest: grounds.cluster,
+                    records: *records,
+                    fingerprints,
+                    diameter,
+                    far_pairs,
+                    sampled,
+                    removed,
+                })
             });
         measured.collect()
-    }
-}
-
-fn keep<T: Ord>(largest: &mut Largest<T>, cluster: (Reverse<u64>, T), count: usize) {
-    largest.push(cluster);
-    if largest.len() > count {
-        largest.pop();
     }
 }
 

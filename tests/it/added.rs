@@ -33,11 +33,15 @@ fn add<F: Fingerprint>(clusters: &mut Vec<Cluster<F>>, new: &[Record<F>], k: u32
             continue;
         }
         if by_priority(record, &star[0], keeper).is_lt() {
-            overruled += if let Id::Count(count) = record.id { count } else { 1 };
+            overruled += count(record);
         }
         star.push(record.clone());
     }
     overruled
+}
+
+fn count<F: Fingerprint>(record: &Record<F>) -> u64 {
+    if let Id::Count(count) = record.id { count } else { 1 }
 }
 
 /// Fingerprints with the number of their records.
@@ -50,7 +54,7 @@ fn counted<F: Fingerprint>(records: &[Record<F>]) -> Vec<Record<F>> {
 /// Clusters of a store and new records.
 fn with_new<F: Fingerprint>(store: &Store<F>, new: &Store<F>, k: u32) -> Clusters<F> {
     let clusters = store.clusters(k).unwrap().with_linkage(Linkage::Star).with_removals();
-    clusters.with_new(&new.snapshot()).unwrap()
+    clusters.with_sizes().with_chains().with_new(&new.snapshot()).unwrap()
 }
 
 fn gone_on<F: Fingerprint>(clusters: &Clusters<F>, given: &[Removed<F>], keeper: &Keeper) -> Result<Clustering<F>> {
@@ -108,6 +112,15 @@ fn agrees<F: Fingerprint>(parameters: &Parameters, parts: &[Vec<Record<F>>], k: 
             assert_eq!(clustering.overruled(), overruled, "{told}");
             assert!(evidence(&clustering) == removed, "evidence, {told}");
             assert!(kept(&clustering).into_iter().collect::<BTreeSet<_>>() == kept_by(&model), "kept, {told}");
+            let report = clustering.report(3).unwrap();
+            let sizes: Vec<u64> = model.iter().map(|star| star.iter().map(count).sum()).collect();
+            assert_eq!((report.clusters, report.records), (model.len() as u64, sizes.iter().sum()), "{told}");
+            let mut largest = sizes;
+            largest.sort_unstable_by(|a, b| b.cmp(a));
+            assert!(report.largest.iter().map(|one| one.records).eq(largest.into_iter().take(3)), "{told}");
+            let mut distances = vec![0; report.removed.len()];
+            removed.iter().for_each(|one| distances[one.distance as usize] += count(&one.record));
+            assert_eq!((report.removed, report.far_records), (distances, 0), "{told}");
         }
         given = removed;
         let anew = greedy(&of_model(&all), k, Linkage::Star, keeper);
@@ -186,6 +199,9 @@ fn greater_ids_are_as_a_search_of_all() {
         assert!(clustering.searched() <= (until[1] - until[0]) as u64);
         assert!(kept(&clustering) == kept(&anew), "day {day}");
         assert!(evidence(&clustering) == evidence(&anew), "day {day}");
+        let (report, mut of_all) = (clustering.report(5).unwrap(), anew.report(5).unwrap());
+        // The pairs of old records are unknown.
+        assert!(of_all.chains.take().is_some() && report == of_all, "day {day}");
         given = evidence(&clustering);
     }
 }

@@ -8,7 +8,7 @@ use std::ops::ControlFlow;
 use std::sync::Arc;
 
 /// For each distinct fingerprint the smallest one of its component.
-fn components<F: Fingerprint>(records: &[Record<F>], k: u32) -> BTreeMap<F, F> {
+pub(crate) fn components<F: Fingerprint>(records: &[Record<F>], k: u32) -> BTreeMap<F, F> {
     let all: Vec<F> = records.iter().map(|record| record.fingerprint).collect::<BTreeSet<F>>().into_iter().collect();
     let mut of: Vec<usize> = (0..all.len()).collect();
     fn root(of: &[usize], mut one: usize) -> usize {

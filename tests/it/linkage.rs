@@ -21,6 +21,13 @@ pub(crate) fn by_priority<F: Fingerprint>(a: &Record<F>, b: &Record<F>, keeper: 
     (if is_counted { by_id } else { rank(&a.id).cmp(&rank(&b.id)).then(by_id) }).then(a.fingerprint.cmp(&b.fingerprint))
 }
 
+/// The distinct records by priority.
+pub(crate) fn sorted<'a, F: Fingerprint>(records: &'a [Record<F>], keeper: &Keeper) -> Vec<&'a Record<F>> {
+    let mut records: Vec<&Record<F>> = records.iter().collect::<BTreeSet<_>>().into_iter().collect();
+    records.sort_by(|a, b| by_priority(a, b, keeper));
+    records
+}
+
 /// The clusters by definition: records by priority, one after the other.
 pub(crate) fn greedy<F: Fingerprint>(
     records: &[Record<F>],
@@ -28,10 +35,8 @@ pub(crate) fn greedy<F: Fingerprint>(
     linkage: Linkage,
     keeper: &Keeper,
 ) -> Vec<Cluster<F>> {
-    let mut records: Vec<&Record<F>> = records.iter().collect::<BTreeSet<_>>().into_iter().collect();
-    records.sort_by(|a, b| by_priority(a, b, keeper));
     let mut clusters: Vec<Cluster<F>> = Vec::new();
-    for record in records {
+    for record in sorted(records, keeper) {
         let is_near = |member: &Record<F>| member.fingerprint.distance(record.fingerprint) <= k;
         let joined = clusters.iter_mut().find(|cluster| match linkage {
             Linkage::Complete => cluster.iter().all(is_near),
@@ -137,13 +142,15 @@ pub(crate) fn keepers() -> [Keeper; 3] {
 
 const BOTH: [Linkage; 2] = [Linkage::Star, Linkage::Complete];
 
+/// The records as a store without ids has them.
+pub(crate) fn counted(records: &[Record]) -> Vec<Record> {
+    let mut counts: BTreeMap<u64, u64> = BTreeMap::new();
+    records.iter().for_each(|record| *counts.entry(record.fingerprint).or_default() += 1);
+    counts.into_iter().map(|(fingerprint, count)| Record { fingerprint, id: Id::Count(count) }).collect()
+}
+
 #[test]
 fn ids_of_every_kind_in_one_and_three_segments() {
-    let counted = |records: &[Record]| {
-        let mut counts: BTreeMap<u64, u64> = BTreeMap::new();
-        records.iter().for_each(|record| *counts.entry(record.fingerprint).or_default() += 1);
-        counts.into_iter().map(|(fingerprint, count)| Record { fingerprint, id: Id::Count(count) }).collect()
-    };
     for kind in [IdKind::Number, IdKind::Text, IdKind::None] {
         let records: Vec<Record> = crowded(if kind == IdKind::Text { text } else { Id::Number });
         let distinct: Vec<Record> = records.iter().collect::<BTreeSet<_>>().into_iter().cloned().collect();

@@ -25,6 +25,7 @@ mod pairs;
 mod planner;
 mod points;
 mod reading;
+mod removals;
 mod space;
 mod stores;
 mod strict;

@@ -17,6 +17,7 @@ mod dedup_added;
 mod dedup_linkage;
 mod dedup_previous;
 mod dedup_priorities;
+mod dedup_report;
 #[cfg(unix)]
 mod dedup_stopped;
 mod dedup_warnings;

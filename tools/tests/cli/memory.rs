@@ -197,16 +197,18 @@ fn all_against_all_keeps_within_its_memory() {
     let added = (0..200_000).map(|n| format!("{:016x}\t{}\n", random.next() >> (n % 2 * 43), 3_000_000 + n));
     let added = place.file("added.tsv", added.collect::<String>());
     let go_on = ["keep", "-k", "1", "--evidence", gone, "--previous", gone, "--new", added.to_str().unwrap()];
-    let runs: [(u64, &[&[&str]]); 5] = [
+    let runs: [(u64, &[&[&str]]); 6] = [
         (64, &[&["pairs", "--distinct", "-k", "2"]]),
         (least, &[&["keep", "--linkage", "single", "-k", "1"]]),
         // Star linkage takes four bytes a fingerprint more.
         (least + 12, &[&["keep", "-k", "1"]]),
-        // And four more to continue; the new records take some, too.
+        // A report has as much for the connected components.
+        (least + 24, &[&["keep", "--report", "-k", "1"]]),
+        // To continue takes four bytes more, too, and the new records take some.
         (least + 28, &[&["keep", "-k", "1", "--evidence", gone], &go_on]),
         (least, &[&["clusters", "-k", "1", "--output", labels], &["clusters", "-k", "1", "--previous", labels]]),
     ];
-    for (mib, steps) in every(4, runs) {
+    for (mib, steps) in every(6, runs) {
         steps.iter().for_each(|arguments| within(mib, arguments));
     }
 }

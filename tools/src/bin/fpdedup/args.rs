@@ -52,13 +52,11 @@ With --linkage star or complete, records are taken by the priority that --keep a
 near its first one and in no star yet; a complete cluster has records that are all near each other. Pairs of near \
 fingerprints take 16 bytes of temporary space each beyond the memory.
 
---report: the number of clusters of each size and, for the largest clusters, the diameter (the greatest distance \
-between two \
-fingerprints) and the share of pairs of records that are farther apart than K. If that share is large, the cluster is \
-a \
-chain: choose a smaller K. Near-duplicates are far if they differ in more than K bits from the record that represents \
-their \
-cluster.
+--report: how many near-duplicates differ in so many bits from the record that represents their cluster (the far ones \
+in more than K), the number of clusters of each size and, for the largest clusters, the diameter (the greatest \
+distance between two fingerprints) and the share of pairs of records that are farther apart than K. If that share is \
+large, the cluster is a chain: choose a smaller K. With --linkage star or complete, also what single linkage would \
+do, as for `fpdedup keep`.
 
 --previous: records are identified by their ids. A record that has another fingerprint now must be in --new. Labels \
 may be in any \
@@ -71,7 +69,8 @@ Examples:
   fpdedup clusters --previous labels.tsv --new today.tsv store > labels-today.tsv
   fpdedup clusters --linkage star --keep pages.parquet --keep-by crawled store
   fpdedup clusters --min-size 2 store          without records that have no near-duplicate
-  fpdedup clusters --report --output labels.parquet store";
+  fpdedup clusters --report --output labels.parquet store
+  fpdedup clusters --picture clusters.svg --output labels.parquet store";
 
 const KEEP_EXAMPLES: &str = "\
 A line for each cluster: the id of the record to keep. A FILE lists ids by priority, one on each line, the most \
@@ -103,9 +102,17 @@ Even without them the evidence may name other keepers: an old removed record kee
 priority is near, too. Every removed record is within K bits of its keeper all the same. If no new record has priority \
 over an old one, as with ids that grow and --keep smallest, all output is the same byte for byte.
 
+--report: how many removed records differ in so many bits from their keepers, sizes of clusters, and the largest \
+clusters with a few removed ids and their distances. For star and complete, also chains: connected components of \
+several clusters, how many more records single linkage would remove from them, and how many bits those differ in from \
+the record that it would keep. Finding the components takes four bytes a fingerprint. With --previous, chains are \
+unknown, because old records are not compared, and the report says so; they are null in JSON, as for single. --picture \
+draws sizes and distances.
+
 Examples:
   fpdedup keep store > keep.txt
   fpdedup keep --evidence removed.parquet store > keep.txt
+  fpdedup keep --report --picture removed.svg --output keep.txt store
   fpdedup keep --previous removed.tsv --new today.tsv --evidence removed.tsv store > keep.txt
   fpdedup keep --keep trusted.txt store
   fpdedup keep --keep pages.parquet --keep-by crawled --keep-order max store";
@@ -160,9 +167,8 @@ pub(crate) enum What {
         /// Only clusters of at least N records
         #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u64).range(1..))]
         min_size: u64,
-        /// Report on the clusters: sizes, the largest clusters, chains. With it, labels are written to --output only
-        #[arg(long)]
-        report: bool,
+        #[command(flatten)]
+        report: ReportOptions,
         #[command(flatten)]
         order: Order,
         #[command(flatten)]
@@ -278,6 +284,20 @@ pub(crate) struct KeepOptions {
     /// (- is standard input). Those that are in STORE too count once, as old
     #[arg(long, value_name = "INPUT")]
     pub(crate) new: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) report: ReportOptions,
+}
+
+/// The report on clusters.
+#[derive(Clone, Debug, ClapArgs)]
+pub(crate) struct ReportOptions {
+    /// Report: distances of removed records from their keepers, sizes of clusters, chains, the largest clusters. With
+    /// it, ids and labels are written to --output only
+    #[arg(long)]
+    pub(crate) report: bool,
+    /// File for a picture of sizes and distances (.svg)
+    #[arg(long, value_name = "FILE")]
+    pub(crate) picture: Option<PathBuf>,
 }
 
 /// Options of all subcommands.

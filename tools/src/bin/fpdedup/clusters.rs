@@ -1,6 +1,5 @@
 //! `fpdedup clusters`: the cluster of every record.
 
-use std::io::{self, BufWriter, Write};
 use std::ops::ControlFlow;
 use std::path::Path;
 
@@ -15,16 +14,13 @@ use fpstore_tools::number::{count, count_of};
 use fpstore_tools::output::{Column, Output, Rows, Style};
 use fpstore_tools::progress::Progress;
 
-use crate::args::{Options, Order};
+use crate::args::{Options, Order, ReportOptions};
 use crate::copied;
-use crate::job::{Job, Writing, open};
+use crate::job::{Job, Needs, Writing, open};
 use crate::label_rows::push;
 use crate::loaded::Other;
 use crate::priorities::Kept;
-use crate::report;
-
-/// Number of large clusters in a report.
-const LARGEST: usize = 10;
+use crate::report::{About, Reporting};
 
 /// The columns of labels, and those for a store without ids.
 const COLUMNS: &[Column] = &[Column::id("id"), Column::id("cluster")];
@@ -45,7 +41,10 @@ impl Beside<'_> {
         // The column of ids may be that of --keep-by.
         let id_column = self.input.id_column.clone().filter(|_| order.keep_by.is_none());
         if self.new.is_none() && (InputOptions { id_column, ..self.input.clone() }).any() {
-            bail!("--format and the column options describe the file of --new, which was not given");
+            bail!(
+                "--format and the column options describe the file of --new, which was not given (--id-column also that \
+                 of --keep-by)"
+            );
         }
         if self.previous.is_some_and(|previous| previous == Path::new("-")) && self.new == self.previous {
             bail!("--previous and --new cannot both be standard input");
@@ -58,14 +57,14 @@ impl Beside<'_> {
 #[derive(Clone, Copy)]
 pub(crate) struct What<'a> {
     pub(crate) min_size: u64,
-    pub(crate) report: bool,
+    pub(crate) report: &'a ReportOptions,
     pub(crate) order: &'a Order,
 }
 
 pub(crate) fn run<F: Fingerprint>(
     common: Common,
     beside: &Beside<'_>,
-    What { min_size, report: wants_report, order }: What<'_>,
+    What { min_size, report, order }: What<'_>,
     options: &Options,
     store: &Path,
 ) -> anyhow::Result<Outcome> {
@@ -82,46 +81,53 @@ pub(crate) fn run<F: Fingerprint>(
     }
     let new = beside.new.map(|new| Other::open(&job, &store, new, beside.input, Ids::Is(kind))).transpose()?;
     let k = job.distance(&store)?;
+    let reporting = Reporting::open(report)?;
     let has_new = new.as_ref().map(|new| &new.store);
-    let (clusters, budget) = job.clusters(&store, has_new, linkage, false)?;
+    let needs = Needs { report: reporting.is_wanted(), evidence: false };
+    let (clusters, budget) = job.clusters(&store, has_new, linkage, needs)?;
     let kept = Kept::read(&job, order, beside.input.id_column.as_deref(), kind, budget)?;
     let mut clusters = clusters.with_memory(budget.has - kept.bytes());
-    if wants_report || min_size > 1 {
+    if min_size > 1 {
         clusters = clusters.with_sizes();
     }
     // With keepers, the smallest ids of clusters are known too.
-    if wants_report || linkage != Linkage::Single {
+    let wants_keepers = reporting.is_wanted() || linkage != Linkage::Single;
+    if wants_keepers {
         clusters = clusters.with_keepers();
     }
-    let labels = !wants_report || options.output.is_some();
+    let keeper = if wants_keepers { &kept.keeper } else { &Keeper::Smallest };
     let columns = if kind == IdKind::None { WITHOUT_IDS } else { COLUMNS };
     let texts = [kind == IdKind::Text; 2];
     let path = options.output.as_deref();
     // An unusable name fails before the work begins.
+    let labels = reporting.leaves_rows(path);
     let output = labels.then(|| Output::open(("--output", path), job.json(), columns, F::WIDTH, &texts)).transpose()?;
     let shown = job.watch("clusters", clusters.progress())?;
     let (found, unknown) = match beside.previous {
         Some(path) => {
             let (previous, given, lines) = read(path, kind, &job, &clusters)?;
-            let copies = !wants_report && output.as_ref().is_some_and(|output| matches!(output.style(), Style::Tsv));
+            let copies =
+                !reporting.is_wanted() && output.as_ref().is_some_and(|output| matches!(output.style(), Style::Tsv));
             let found = match lines.filter(|_| copies && min_size <= 1) {
                 Some(lines) => match clusters.find_changes(previous)? {
                     ClusterUpdate::Changes(changes) => Found::Changes(changes, lines),
                     ClusterUpdate::All(clustering) => Found::All(clustering),
                 },
-                None => Found::All(clusters.find_from(previous, &Keeper::Smallest)?),
+                None => Found::All(clusters.find_from(previous, keeper)?),
             };
             let unknown = unknown_labels(path, given, found.labelled());
             (found, unknown)
         }
-        None if linkage == Linkage::Single => (Found::All(clusters.find(&Keeper::Smallest)?), None),
-        None => {
-            let clustering = clusters.find(&kept.keeper)?.labelled_by_smallest();
-            kept.warn_of_unknown();
-            (Found::All(clustering), None)
-        }
+        None => (Found::All(clusters.find(keeper)?), None),
+    };
+    let (report, found) = match found {
+        Found::All(clustering) => (reporting.make(&clustering)?, Found::All(clustering.labelled_by_smallest())),
+        changes => (None, changes),
     };
     shown.finish();
+    if wants_keepers {
+        kept.warn_of_unknown();
+    }
     if let Some(unknown) = unknown {
         notice::warn(unknown);
     }
@@ -143,13 +149,8 @@ pub(crate) fn run<F: Fingerprint>(
         }
         written = writing.finish()?;
     }
-    if let Found::All(clustering) = &found
-        && wants_report
-    {
-        let mut out = BufWriter::new(io::stdout().lock());
-        let report = clustering.report(LARGEST)?;
-        report::write(&report, k, job.json(), &mut out)?;
-        out.flush()?;
+    if let Some(report) = report {
+        reporting.write(&report, About { linkage, distance: k, names: ["clusters", "near-duplicates"] }, job.json())?;
         job.warn_of_chains(report.far_records, report.records.saturating_sub(report.clusters), k);
     }
     if labels {

@@ -63,6 +63,15 @@ pub(crate) struct Budget {
     least: u64,
 }
 
+/// What clusters are needed for beyond labels.
+#[derive(Clone, Copy)]
+pub(crate) struct Needs {
+    /// A report on them.
+    pub(crate) report: bool,
+    /// Going on from the evidence of an earlier run.
+    pub(crate) evidence: bool,
+}
+
 /// The work of a subcommand.
 pub(crate) struct Job<'a> {
     common: Common,
@@ -103,13 +112,13 @@ impl<'a> Job<'a> {
         memory::of_load(Some(self.options.memory)).saturating_sub(indexes)
     }
 
-    /// Returns the clusters of a store and of new records, to be computed within the memory, perhaps from evidence.
+    /// Returns the clusters of a store and of new records, to be computed within the memory.
     pub(crate) fn clusters<F: Fingerprint>(
         &self,
         store: &Store<F>,
         new: Option<&Store<F>>,
         linkage: Linkage,
-        has_evidence: bool,
+        needs: Needs,
     ) -> anyhow::Result<(Clusters<F>, Budget)> {
         let stores: Vec<&Store<F>> = std::iter::once(store).chain(new).collect();
         let has = self.memory(&stores);
@@ -121,8 +130,14 @@ impl<'a> Job<'a> {
         if let Some(new) = new {
             clusters = clusters.with_new(&new.snapshot())?;
         }
-        if has_evidence {
+        if needs.report {
+            clusters = clusters.with_sizes().with_keepers();
+        }
+        // Earlier evidence does not tell the pairs of old records, which make chains.
+        if needs.evidence {
             clusters = clusters.with_removals();
+        } else if needs.report {
+            clusters = clusters.with_chains();
         }
         let least = clusters.least_memory()?;
         if has < least {

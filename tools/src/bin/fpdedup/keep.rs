@@ -5,7 +5,7 @@ use std::ops::ControlFlow;
 use std::path::Path;
 
 use anyhow::bail;
-use fpstore::clusters::{Clustering, Clusters, Label, Linkage, Removed};
+use fpstore::clusters::{Clustering, Clusters, Label, LeftOut, Linkage, Removed};
 use fpstore::{ErrorKind, Fingerprint, Id, IdKind};
 use fpstore_tools::common::Common;
 use fpstore_tools::exit::Outcome;
@@ -17,10 +17,11 @@ use fpstore_tools::progress::Progress;
 
 use crate::args::{KeepOptions, Options};
 use crate::clusters::Beside;
-use crate::job::{Job, Writing, open};
+use crate::job::{Job, Needs, Writing, open};
 use crate::label_rows::push_label;
 use crate::loaded::Other;
 use crate::priorities::Kept;
+use crate::report::{About, Reporting};
 
 /// The column of ids, and the column for a store without ids.
 const COLUMNS: &[Column] = &[Column::id("id")];
@@ -48,7 +49,7 @@ pub(crate) fn run<F: Fingerprint>(
     let store = open::<F>(store)?;
     let kind = store.parameters().ids();
     beside.check(&keep.order)?;
-    let linkage = keep.order.linkage_or(Linkage::Star);
+    let (linkage, distance) = (keep.order.linkage_or(Linkage::Star), job.distance(&store)?);
     if beside.previous.is_some() && linkage != Linkage::Star {
         bail!(
             "--previous continues the evidence of --linkage star; with another linkage all records are compared anew"
@@ -58,14 +59,17 @@ pub(crate) fn run<F: Fingerprint>(
         bail!("--previous has the evidence on the records of the store: say with --new which records are added");
     }
     let new = beside.new.map(|new| Other::open(&job, &store, new, beside.input, Ids::Is(kind))).transpose()?;
-    let has_evidence = beside.previous.is_some();
+    let reporting = Reporting::open(&keep.report)?;
+    let needs = Needs { report: reporting.is_wanted(), evidence: beside.previous.is_some() };
     let has_new = new.as_ref().map(|new| &new.store);
-    let (clusters, budget) = job.clusters(&store, has_new, linkage, has_evidence)?;
+    let (clusters, budget) = job.clusters(&store, has_new, linkage, needs)?;
     let kept = Kept::read(&job, &keep.order, beside.input.id_column.as_deref(), kind, budget)?;
     let clusters = clusters.with_keepers().with_memory(budget.has - kept.bytes());
     let columns = if kind == IdKind::None { WITHOUT_IDS } else { COLUMNS };
     let is_text = kind == IdKind::Text;
-    let output = Output::open(("--output", options.output.as_deref()), job.json(), columns, F::WIDTH, &[is_text])?;
+    let path = options.output.as_deref();
+    let open = || Output::open(("--output", path), job.json(), columns, F::WIDTH, &[is_text]);
+    let output = reporting.leaves_rows(path).then(open).transpose()?;
     let columns = if kind == IdKind::None { EVIDENCE_WITHOUT_IDS } else { EVIDENCE };
     let evidence = keep.evidence.as_deref();
     let evidence = evidence
@@ -77,7 +81,30 @@ pub(crate) fn run<F: Fingerprint>(
         None => clusters.find(&kept.keeper)?,
     };
     let removed = evidence.map(|output| write_evidence(&clustering, output)).transpose()?;
+    let report = reporting.make(&clustering)?;
     shown.finish();
+    let written = output.map(|output| write_kept(&clustering, output)).transpose()?;
+    // Evidence appears only beside a complete list of what is kept.
+    removed.map(Writing::finish).transpose()?;
+    kept.warn_of_unknown();
+    let (far, left_out) = match (&report, &written) {
+        (Some(report), _) => (report.far_records, report.records.saturating_sub(report.clusters)),
+        (None, written) => written.as_ref().map_or((0, 0), |(_, left)| (left.far, left.records)),
+    };
+    if let Some(report) = report {
+        reporting.write(&report, About { linkage, distance, names: ["kept", "removed"] }, job.json())?;
+    }
+    job.warn_of_chains(far, left_out, distance);
+    warn_of_overruled(clustering.overruled());
+    if let Some((clusters, _)) = written {
+        let searched = beside.previous.map(|_| format!("{} compared", count_of(clustering.searched(), "fingerprint")));
+        job.done_with(clusters, "cluster", searched);
+    }
+    Ok(Outcome::Done)
+}
+
+/// Writes a row for every cluster, and returns the number of rows and of other records.
+fn write_kept<F: Fingerprint>(clustering: &Clustering<F>, output: Output) -> anyhow::Result<(u64, LeftOut)> {
     let style = output.style();
     let mut rows = Rows::new(style);
     let mut writing = Writing::new(output);
@@ -91,15 +118,7 @@ pub(crate) fn run<F: Fingerprint>(
         Ok(writing.write(&full))
     })?;
     let _ = writing.write(&rows);
-    let clusters = writing.finish()?;
-    // Evidence appears only beside a complete list of what is kept.
-    removed.map(Writing::finish).transpose()?;
-    kept.warn_of_unknown();
-    job.warn_of_chains(left.far, left.records, job.distance(&store)?);
-    warn_of_overruled(clustering.overruled());
-    let searched = beside.previous.map(|_| format!("{} compared", count_of(clustering.searched(), "fingerprint")));
-    job.done_with(clusters, "cluster", searched);
-    Ok(Outcome::Done)
+    Ok((writing.finish()?, left))
 }
 
 /// Continues from the evidence of an earlier run.

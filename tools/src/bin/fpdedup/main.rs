@@ -43,7 +43,7 @@ fn run(args: &Args) -> anyhow::Result<Outcome> {
         }
         What::Clusters { previous, new, min_size, report, order, options, input, store } => {
             let beside = clusters::Beside { previous: previous.as_deref(), new: new.as_deref(), input };
-            let what = clusters::What { min_size: *min_size, report: *report, order };
+            let what = clusters::What { min_size: *min_size, report, order };
             by_width!(width(store)?, F => clusters::run::<F>(args.common, &beside, what, options, store))
         }
         What::Documents(given) => documents::run(args.common, given),
@@ -68,7 +68,12 @@ fn check_output(what: &What) -> anyhow::Result<()> {
         // It checks its own.
         What::Documents(_) => return Ok(()),
     };
-    let evidence = if let What::Keep { keep, .. } = what { keep.evidence.as_deref() } else { None };
+    let (evidence, report) = match what {
+        What::Keep { keep, .. } => (keep.evidence.as_deref(), Some(&keep.report)),
+        What::Clusters { report, .. } => (None, Some(report)),
+        _ => (None, None),
+    };
+    let picture = report.and_then(|report| report.picture.as_deref());
     let read: Vec<&OsStr> = others.into_iter().chain([store.as_os_str()]).collect();
-    check_apart(&[("--output", options.output.as_deref()), ("--evidence", evidence)], &read)
+    check_apart(&[("--output", options.output.as_deref()), ("--evidence", evidence), ("--picture", picture)], &read)
 }
