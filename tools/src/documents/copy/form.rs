@@ -84,6 +84,10 @@ impl Form {
         Ok((form, digest))
     }
 
+    pub(super) fn is_parquet(&self) -> bool {
+        matches!(self.0, Kind::Parquet(_))
+    }
+
     /// Opens an input again.
     pub(super) fn open(&self, found: Recognised, inputs: &Inputs, progress: &Progress) -> anyhow::Result<Opened> {
         let name = found.name().to_owned();

@@ -26,7 +26,7 @@ use form::Opened;
 use sink::Sink;
 use text::Texts;
 
-/// Chunks that wait to be written.
+/// Chunks of text that wait to be written. Rows of Parquet keep whole pages in memory, so only one piece waits.
 const WAITING: usize = 4;
 
 /// Documents on their way to the output.
@@ -70,7 +70,8 @@ pub fn copy(
     keep: impl FnMut(u64) -> anyhow::Result<bool> + Send,
 ) -> anyhow::Result<Copied> {
     let mut sink = Sink::create(form, output, memory)?;
-    let (sender, receiver) = sync_channel::<Chunk>(WAITING);
+    let waiting = if form.is_parquet() { 1 } else { WAITING };
+    let (sender, receiver) = sync_channel::<Chunk>(waiting);
     let copied = thread::scope(|scope| {
         let reading = thread::Builder::new().name("reading".to_owned());
         let reading = reading
