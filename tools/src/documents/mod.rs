@@ -30,6 +30,7 @@ mod options;
 mod parquet;
 mod queue;
 mod reader;
+mod recognised;
 mod rejects;
 mod similar;
 mod spool;

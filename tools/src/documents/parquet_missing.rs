@@ -7,7 +7,7 @@ use std::path::Path;
 use super::DocumentOptions;
 use super::content::Columns;
 use super::item::Raw;
-use super::reader::Recognised;
+use super::recognised::Recognised;
 use crate::input::Source;
 use crate::input::source::Opened;
 use crate::output::File;

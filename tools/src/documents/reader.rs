@@ -9,6 +9,7 @@ use super::content::Columns;
 use super::fault::too_long;
 use super::item::{Item, Location, Raw};
 use super::parquet::Rows;
+use super::recognised::Recognised;
 use super::{DOCUMENT_LIMIT, DocumentFormat, DocumentId, DocumentOptions, Fault, FaultKind};
 use crate::input::csv::{GivenUp, Rows as CsvRows, Table};
 use crate::input::ids::text;
@@ -17,7 +18,7 @@ use crate::input::reader::warn_of_none;
 use crate::input::source::Opened;
 use crate::input::values::Values;
 use crate::input::window::{Window, reading};
-use crate::input::{Place, Source, ToldBy};
+use crate::input::{Place, Source};
 use crate::progress::Progress;
 
 /// The documents of one input, in order.
@@ -41,38 +42,15 @@ enum Stream {
     File(Option<Raw>),
 }
 
-/// An open input whose format is known; no document of it has been read.
-pub(super) struct Recognised {
-    source: Source,
-    bytes: Opened,
-    pub(super) format: DocumentFormat,
-    doubtful: bool,
-}
-
-impl Recognised {
-    /// Opens an input and recognises its format.
+impl Reader {
+    /// Opens an input and recognises its format. An input that is a single document is read.
     pub(super) fn open(source: &Source, options: &DocumentOptions, progress: &Progress) -> anyhow::Result<Self> {
-        source.hint("documents");
-        let mut bytes = source.bytes(progress, ToldBy::Content)?;
-        let format = options.recognise(source, &mut bytes.window)?;
-        let doubtful = format == DocumentFormat::File && options.is_doubtful(&mut bytes.window);
-        Ok(Self { source: source.clone(), bytes, format, doubtful })
+        Self::of(Recognised::open(source, options, progress)?, options, progress)
     }
 
-    /// Name of the input.
-    pub(super) fn name(&self) -> String {
-        self.source.name()
-    }
-
-    /// Takes the input apart.
-    #[cfg_attr(not(feature = "parquet"), expect(dead_code, reason = "for Parquet"))]
-    pub(super) fn into_bytes(self) -> (Source, Opened) {
-        (self.source, self.bytes)
-    }
-
-    /// Returns the documents. An input that is a single document is read.
-    pub(super) fn reader(self, options: &DocumentOptions, progress: &Progress) -> anyhow::Result<Reader> {
-        let Self { source, bytes, format, doubtful } = self;
+    /// Returns the documents of an input. One that is a single document is read.
+    pub(super) fn of(found: Recognised, options: &DocumentOptions, progress: &Progress) -> anyhow::Result<Self> {
+        let Recognised { source, bytes, format, doubtful } = found;
         let columns = options.columns();
         let stream = match format {
             DocumentFormat::Ndjson => Stream::ndjson(bytes.window),
@@ -85,14 +63,7 @@ impl Recognised {
             }
             DocumentFormat::File => Stream::File(Some(file(&source, bytes)?)),
         };
-        Ok(Reader { name: source.name().into(), stream, any: false, doubtful })
-    }
-}
-
-impl Reader {
-    /// Opens an input and recognises its format. An input that is a single document is read.
-    pub(super) fn open(source: &Source, options: &DocumentOptions, progress: &Progress) -> anyhow::Result<Self> {
-        Recognised::open(source, options, progress)?.reader(options, progress)
+        Ok(Self { name: source.name().into(), stream, any: false, doubtful })
     }
 
     /// Names of all columns of a table, read first if need be; none for other formats.

@@ -4,7 +4,8 @@ use anyhow::{anyhow, bail};
 
 use super::item::{Item, Raw};
 use super::parquet::Values;
-use super::reader::Recognised;
+use super::reader::Reader;
+use super::recognised::Recognised;
 use super::{DocumentFormat, Inputs};
 use crate::input::json_value::OfJson;
 use crate::input::selection::no_column;
@@ -45,7 +46,7 @@ pub fn each_value(
             DocumentFormat::File => bail!("--keep-by {column}: {name} is a whole document, which has no columns"),
             _ => {}
         }
-        let mut reader = found.reader(&inputs.options, progress)?;
+        let mut reader = Reader::of(found, &inputs.options, progress)?;
         let names = reader.names()?;
         let index = names.iter().position(|name| **name == *column.as_bytes());
         if !names.is_empty() && index.is_none() {

@@ -3,14 +3,15 @@
 use std::ffi::OsString;
 use std::path::PathBuf;
 
-use clap::{Args as ClapArgs, Parser, Subcommand, ValueEnum};
+use clap::{Args as ClapArgs, Parser, Subcommand};
 use fpstore::clusters::Linkage;
 use fpstore_tools::common::Common;
 use fpstore_tools::input::InputOptions;
 use fpstore_tools::ranks::First;
 use fpstore_tools::size;
 
-use crate::documents::{self, DocumentsArgs};
+use crate::documents::args::{self as documents, DocumentsArgs};
+use crate::rule::Rule;
 
 const EXAMPLES: &str = "\
 Nothing is ever written to a STORE. Output does not depend on --threads. Exit code: 0 = done, 1 = `pairs` or `join` \
@@ -246,23 +247,6 @@ impl Order {
     /// Returns the linkage, or the default of the subcommand.
     pub(crate) fn linkage_or(&self, default: Linkage) -> Linkage {
         self.linkage.map_or(default, Rule::linkage)
-    }
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum Rule {
-    Single,
-    Star,
-    Complete,
-}
-
-impl Rule {
-    pub(crate) fn linkage(self) -> Linkage {
-        match self {
-            Self::Single => Linkage::Single,
-            Self::Star => Linkage::Star,
-            Self::Complete => Linkage::Complete,
-        }
     }
 }
 

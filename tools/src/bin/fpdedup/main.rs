@@ -14,6 +14,7 @@ mod loaded;
 mod pairs;
 mod priorities;
 mod report;
+mod rule;
 
 use std::ffi::OsStr;
 use std::process::ExitCode;

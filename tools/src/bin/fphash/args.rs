@@ -11,7 +11,7 @@ use fpstore_tools::input::InputOptions;
 use fpstore_tools::size;
 use fpstore_tools::sketching::{FeatureOptions, SimhashOptions};
 
-use crate::verify::{self, VerifyArgs};
+use crate::verify::args::{self as verify, VerifyArgs};
 
 const EXAMPLES: &str = "\
 Documents are JSON objects (an object on each line, or an array), rows of CSV, TSV or Parquet with a column of text \

@@ -8,7 +8,8 @@ use std::time::UNIX_EPOCH;
 use anyhow::{Context, bail};
 
 use crate::documents::parquet::{Shape, Whole};
-use crate::documents::reader::{Reader, Recognised};
+use crate::documents::reader::Reader;
+use crate::documents::recognised::Recognised;
 use crate::documents::{DocumentFormat, Inputs};
 use crate::input::Compression;
 use crate::input::format::ending_of;
@@ -98,7 +99,7 @@ impl Form {
                 (Opened::Parquet(whole), fits)
             }
             (_, format) => {
-                let mut reader = found.reader(&inputs.options, progress)?;
+                let mut reader = Reader::of(found, &inputs.options, progress)?;
                 let fits = match &self.0 {
                     Kind::Table { names, .. } => is_table(format) && names_fit(names, &reader.names()?),
                     Kind::Json { .. } => !is_table(format) && format != DocumentFormat::Parquet,
@@ -153,7 +154,7 @@ fn kind(found: Recognised, inputs: &Inputs, output: &Path) -> anyhow::Result<Kin
         DocumentFormat::Csv | DocumentFormat::Tsv => {
             let of_output = if ending == "tsv" { DocumentFormat::Tsv } else { DocumentFormat::Csv };
             let delimiter = inputs.options.delimiter_of(of_output);
-            Kind::Table { names: found.reader(&inputs.options, &progress)?.names()?, delimiter }
+            Kind::Table { names: Reader::of(found, &inputs.options, &progress)?.names()?, delimiter }
         }
         _ => Kind::Json { array: ending == "json" },
     })

@@ -5,6 +5,7 @@
 //! documents that are whole files become JSON objects with an id and a text. [`Form::of`] checks this before any input
 //! is read to its end. [`copy`] numbers documents as [`super::each`] does.
 
+mod chunk;
 mod form;
 mod sink;
 mod text;
@@ -18,22 +19,16 @@ use std::thread;
 use anyhow::{Context, anyhow};
 
 use super::Inputs;
-use super::parquet::Piece;
-use super::reader::Recognised;
+use super::recognised::Recognised;
 use crate::interrupt;
 use crate::progress::Progress;
+use chunk::Chunk;
 use form::Opened;
 use sink::Sink;
 use text::Texts;
 
 /// Chunks of text that wait to be written. Rows of Parquet keep whole pages in memory, so only one piece waits.
 const WAITING: usize = 4;
-
-/// Documents on their way to the output.
-enum Chunk {
-    Text(Vec<u8>),
-    Rows(Piece),
-}
 
 /// Totals of a copy.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use anyhow::Context;
 
-use super::Chunk;
+use super::chunk::Chunk;
 use super::form::{Form, Kind};
 use super::text::push_row;
 use crate::documents::parquet::Writer;

@@ -24,6 +24,7 @@ use arrow_schema::DataType;
 use super::content::{Columns, Kind, check_tokens};
 use super::fault::{not_text, too_long};
 use super::item::Raw;
+use super::limits::{BATCH, BATCH_BYTES};
 use super::{DOCUMENT_LIMIT, DocumentId, Fault, FaultKind};
 use crate::input::parquet::columns::{Ids, check_id};
 use crate::input::parquet::{Batches, LOST, Table};
@@ -32,12 +33,6 @@ use crate::input::{Selection, Source};
 use crate::progress::Progress;
 pub(super) use values::Values;
 pub(super) use whole::{Piece, Shape, Whole, Writer};
-
-/// Decoded bytes of a batch, for documents of average length.
-const BATCH_BYTES: u64 = 8 << 20;
-
-/// Most rows of a batch.
-const BATCH: usize = 1024;
 
 /// The rows of a file.
 #[derive(Debug)]

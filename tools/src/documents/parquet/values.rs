@@ -4,9 +4,9 @@ use std::sync::Arc;
 
 use anyhow::{Context, anyhow};
 
-use super::BATCH;
 use crate::documents::DocumentOptions;
-use crate::documents::reader::Recognised;
+use crate::documents::limits::BATCH;
+use crate::documents::recognised::Recognised;
 use crate::input::Place;
 use crate::input::parquet::cells::Cells;
 use crate::input::parquet::{Batches, LOST, Table};
@@ -26,7 +26,7 @@ impl Values {
         options: &DocumentOptions,
         progress: &Progress,
     ) -> anyhow::Result<Self> {
-        let (source, bytes) = found.into_bytes();
+        let Recognised { source, bytes, .. } = found;
         let table = Table::open(&source, bytes, options.temp_dir.as_deref(), progress)?;
         let batches = Self::batches(table, column).map_err(|message| anyhow!("{}: {message}", source.name()))?;
         Ok(Self { name: source.name().into(), batches })

@@ -15,9 +15,9 @@ use parquet::file::metadata::{KeyValue, ParquetMetaData};
 use parquet::file::properties::WriterProperties;
 use parquet::schema::types::SchemaDescriptor;
 
-use super::{BATCH, BATCH_BYTES};
 use crate::documents::DocumentOptions;
-use crate::documents::reader::Recognised;
+use crate::documents::limits::{BATCH, BATCH_BYTES};
+use crate::documents::recognised::Recognised;
 use crate::input::parquet::{Table, guarded};
 use crate::output::File;
 use crate::progress::Progress;
@@ -73,7 +73,7 @@ impl Whole {
         options: &DocumentOptions,
         progress: &Progress,
     ) -> anyhow::Result<Self> {
-        let (source, bytes) = found.into_bytes();
+        let Recognised { source, bytes, .. } = found;
         let table = Table::open(&source, bytes, options.temp_dir.as_deref(), progress)?;
         let metadata = Arc::clone(table.stored());
         let columns: Vec<usize> = (0..table.columns()).collect();

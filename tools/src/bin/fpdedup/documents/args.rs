@@ -10,7 +10,7 @@ use fpstore_tools::ranks::First;
 use fpstore_tools::size;
 use fpstore_tools::sketching::SimhashOptions;
 
-use crate::args::Rule;
+use crate::rule::Rule;
 
 pub(crate) const EXAMPLES: &str = "\
 Writes the documents of INPUT... to FILE, except those that are near a document that stays: in the same order, with \

@@ -5,7 +5,7 @@
 //! keepers, `write.rs` writes the evidence and the documents that stay. A run that was stopped continues with the phase
 //! it had come to. Documents are known by their numbers in the input, so they need no ids.
 
-mod args;
+pub(crate) mod args;
 mod compare;
 mod hash;
 mod ids;
@@ -33,7 +33,7 @@ use fpstore_tools::output::check_apart;
 use fpstore_tools::progress::Progress;
 use fpstore_tools::width::{by_width, check_distance};
 
-pub(crate) use args::{DocumentsArgs, EXAMPLES, Method};
+use args::{DocumentsArgs, Method};
 use compare::Comparing;
 use hash::Hashing;
 use order::Order;

@@ -4,7 +4,7 @@
 //! The evidence is read once and taken in parts; for each part all documents are read, and the texts that it needs go
 //! to a temporary file. Rows are written in the order of the evidence, for any number of threads.
 
-mod args;
+pub(crate) mod args;
 mod part;
 mod sinks;
 
@@ -20,7 +20,7 @@ use fpstore_tools::number::{count, count_of};
 use fpstore_tools::output::check_apart;
 use fpstore_tools::progress::Progress;
 
-pub(crate) use args::{EXAMPLES, VerifyArgs};
+use args::VerifyArgs;
 use part::Part;
 use sinks::Sinks;
 

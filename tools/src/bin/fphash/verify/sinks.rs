@@ -7,7 +7,7 @@ use fpstore::Id;
 use fpstore_tools::documents::Similarity;
 use fpstore_tools::output::{Column, Output, Rows};
 
-use super::VerifyArgs;
+use super::args::VerifyArgs;
 
 /// The columns, without and with the longest common substring.
 const COLUMNS: &[Column] = &[
