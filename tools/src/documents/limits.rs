@@ -7,7 +7,9 @@ pub const DOCUMENT_LIMIT: usize = 64 << 20;
 pub const TOKEN_LIMIT: usize = 4 << 20;
 
 /// Decoded bytes of a batch of Parquet, for documents of average length.
+#[cfg(feature = "parquet")]
 pub(super) const BATCH_BYTES: u64 = 8 << 20;
 
 /// Most rows of such a batch.
+#[cfg(feature = "parquet")]
 pub(super) const BATCH: usize = 1024;

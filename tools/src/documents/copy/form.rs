@@ -1,9 +1,6 @@
 //! The form that all inputs of a copy share, and that its output has.
 
-use std::fs::Metadata;
-use std::hash::{DefaultHasher, Hash, Hasher};
 use std::path::Path;
-use std::time::UNIX_EPOCH;
 
 use anyhow::{Context, bail};
 
@@ -32,17 +29,6 @@ pub(super) enum Kind {
     Parquet(Shape),
 }
 
-/// Files, bytes and a checksum of names, lengths and times of all inputs.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Digest {
-    /// Number of files.
-    pub files: u64,
-    /// Stored bytes.
-    pub bytes: u64,
-    /// Checksum; another build of the program may compute another one.
-    pub checksum: u64,
-}
-
 /// An open input.
 pub(super) enum Opened {
     Text(Reader),
@@ -54,21 +40,13 @@ impl Form {
     ///
     /// # Errors
     ///
-    /// If an input cannot be read, or only once, its form differs from that of the first one, or the name of the output
-    /// promises another format.
-    pub fn of(inputs: &Inputs, output: &Path) -> anyhow::Result<(Self, Digest)> {
-        let (mut form, mut digest, mut hasher): (Option<(Self, String)>, _, _) =
-            (None, Digest::default(), DefaultHasher::new());
+    /// If an input cannot be read, its form differs from that of the first one, or the name of the output promises
+    /// another format.
+    pub fn of(inputs: &Inputs, output: &Path) -> anyhow::Result<Self> {
+        let mut form: Option<(Self, String)> = None;
         for source in inputs.files() {
             let source = source?;
             let name = source.name();
-            let Some(path) = source.path().filter(|_| !source.is_stream()) else {
-                bail!("{name}: documents are read more than once, and this cannot be; write it to a file first");
-            };
-            let metadata = path.metadata().with_context(|| name.clone())?;
-            digest.files += 1;
-            digest.bytes += metadata.len();
-            (&name, metadata.len(), modified(&metadata)).hash(&mut hasher);
             let found = Recognised::open(&source, &inputs.options, &Progress::hidden())?;
             let kind = kind(found, inputs, output)?;
             match &mut form {
@@ -80,9 +58,7 @@ impl Form {
                 Some(_) => {}
             }
         }
-        digest.checksum = hasher.finish();
-        let (form, _) = form.context("there are no documents in these inputs")?;
-        Ok((form, digest))
+        Ok(form.context("there are no documents in these inputs")?.0)
     }
 
     pub(super) fn is_parquet(&self) -> bool {
@@ -158,9 +134,4 @@ fn kind(found: Recognised, inputs: &Inputs, output: &Path) -> anyhow::Result<Kin
         }
         _ => Kind::Json { array: ending == "json" },
     })
-}
-
-/// Returns when a file was last written, in nanoseconds, if the system tells.
-fn modified(metadata: &Metadata) -> Option<u128> {
-    Some(metadata.modified().ok()?.duration_since(UNIX_EPOCH).ok()?.as_nanos())
 }

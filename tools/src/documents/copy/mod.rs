@@ -6,11 +6,13 @@
 //! is read to its end. [`copy`] numbers documents as [`super::each`] does.
 
 mod chunk;
+mod digest;
 mod form;
 mod sink;
 mod text;
 
-pub use form::{Digest, Form};
+pub use digest::Digest;
+pub use form::Form;
 
 use std::path::Path;
 use std::sync::mpsc::{SyncSender, sync_channel};
@@ -50,12 +52,13 @@ impl Copied {
 }
 
 /// Writes the documents for whose numbers `keep` returns true, in the order of the inputs, to a file that appears when
-/// it is complete. One thread reads, another one writes; buffers take about `memory` bytes.
+/// it is complete and `check` accepts the totals. One thread reads, another one writes; buffers take about `memory`
+/// bytes.
 ///
 /// # Errors
 ///
 /// If an input cannot be read or has lost its form, the output cannot be written, or the user has asked the program to
-/// stop; the first error of `keep`.
+/// stop; the first error of `keep`, and that of `check`.
 pub fn copy(
     inputs: &Inputs,
     form: &Form,
@@ -63,6 +66,7 @@ pub fn copy(
     memory: u64,
     progress: &Progress,
     keep: impl FnMut(u64) -> anyhow::Result<bool> + Send,
+    check: impl FnOnce(Copied) -> anyhow::Result<()>,
 ) -> anyhow::Result<Copied> {
     let mut sink = Sink::create(form, output, memory)?;
     let waiting = if form.is_parquet() { 1 } else { WAITING };
@@ -77,6 +81,7 @@ pub fn copy(
         let read = reading.join().map_err(|_| anyhow!("the reading thread has ended early"))?;
         written.and(read)
     })?;
+    check(copied)?;
     sink.finish()?;
     Ok(copied)
 }

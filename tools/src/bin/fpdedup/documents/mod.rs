@@ -79,7 +79,8 @@ pub(crate) fn run(common: Common, args: &DocumentsArgs) -> anyhow::Result<Outcom
         // An unusable name fails before the work begins.
         drop(write::evidence(evidence, false, false, common.json)?);
     }
-    let (form, digest) = Form::of(&inputs, &args.output)?;
+    let digest = Digest::of(&inputs)?;
+    let form = Form::of(&inputs, &args.output)?;
     let run = Run { common, args, inputs, form, digest, simhash, distance };
     by_width!(if run.simhash.width() <= 64 { 64 } else { 128 }, F => run.all::<F>(directory))
 }
@@ -203,11 +204,9 @@ impl Run<'_> {
         let evidence = evidence.map(|path| write::evidence(path, verified.is_some(), texts, self.common.json));
         let (removals, evidence) = write::removed(work, evidence.transpose()?, verified.is_some())?;
         let shown = self.bar("writing");
-        let copied = write::documents::<F>(work, &self.inputs, &self.form, &self.args.output, memory, &shown)?;
+        let copied =
+            write::documents::<F>(work, (&self.inputs, self.digest), &self.form, &self.args.output, memory, &shown)?;
         shown.finish();
-        if copied.documents != work.state.documents {
-            bail!("the inputs have changed while the program ran; start it again");
-        }
         // The evidence appears beside a complete output.
         evidence.map(fpstore_tools::output::Output::finish).transpose()?;
         seconds[3] += started.elapsed().as_secs_f64();

@@ -10,7 +10,7 @@ use fpstore_tools::number::bytes;
 use fpstore_tools::progress::Progress;
 use fpstore_tools::ranks::{First, Ranker, Space};
 
-use super::work::Work;
+use super::work::{CHANGED, Work};
 
 /// A column, and which of its values come first.
 pub(super) struct Order<'a> {
@@ -31,7 +31,7 @@ impl Order<'_> {
         }
         let ranks: Vec<u64> = ranker.finish()?.into_iter().map(|((), rank)| rank).collect();
         if ranks.len() as u64 != work.state.documents {
-            bail!("the inputs have changed while the program ran; start it again");
+            bail!(CHANGED);
         }
         let taken = 8 * ranks.len() as u64;
         let rank = move |id: &Id| ranks.get(usize::try_from(id.number()?).ok()?).copied();

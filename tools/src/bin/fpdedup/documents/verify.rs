@@ -11,7 +11,7 @@ use fpstore_tools::progress::Progress;
 
 use super::compare::LINKS;
 use super::links::{Fate, Fates, Link, Links};
-use super::work::Work;
+use super::work::{CHANGED, Work};
 
 /// Bytes of a pair in memory: both documents, the places of their texts, and the result.
 const PAIR: u64 = 192;
@@ -91,5 +91,3 @@ impl Verifying<'_> {
         links.set(&mut pairs.iter().zip(similarities).map(judge).collect::<Vec<_>>())
     }
 }
-
-const CHANGED: &str = "the inputs have changed while the program ran; start it again";

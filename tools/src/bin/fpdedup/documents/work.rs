@@ -11,6 +11,9 @@ use serde::{Deserialize, Serialize};
 
 const STATE: &str = "state.json";
 
+/// Message about inputs that are not those that were hashed.
+pub(super) const CHANGED: &str = "the inputs have changed while the program ran; start it again";
+
 /// What is left to do first.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub(super) enum Step {

@@ -2,7 +2,9 @@
 
 use std::path::Path;
 
-use fpstore_tools::documents::{Copied, Form, Inputs, copy};
+use anyhow::bail;
+use fpstore::Fingerprint;
+use fpstore_tools::documents::{Copied, Digest, Form, Inputs, copy};
 use fpstore_tools::output::{Column, Output, Rows};
 use fpstore_tools::progress::Progress;
 use fpstore_tools::{interrupt, memory};
@@ -13,8 +15,7 @@ use super::ids::AllIds;
 use super::links::{Fate, Fates, Link};
 use super::spool::{Entries, Hashed};
 use super::summary::Removals;
-use super::work::Work;
-use fpstore::Fingerprint;
+use super::work::{CHANGED, Work};
 
 /// The columns of evidence, without and with verification.
 const EVIDENCE: &[Column] =
@@ -74,7 +75,7 @@ pub(super) fn removed(
 /// Writes the documents that stay.
 pub(super) fn documents<F: Fingerprint>(
     work: &Work,
-    inputs: &Inputs,
+    (inputs, digest): (&Inputs, Digest),
     form: &Form,
     output: &Path,
     memory: u64,
@@ -84,10 +85,14 @@ pub(super) fn documents<F: Fingerprint>(
     let mut entries = Entries::open(&work.path(FINGERPRINTS))?;
     let keep = |document: u64| {
         if document >= work.state.documents {
-            anyhow::bail!("the inputs have changed while the program ran; start it again");
+            bail!(CHANGED);
         }
         let (fate, hashed) = (fates.next()?, entries.next::<F>()?);
         Ok(!matches!(fate, Fate::Removed(_)) && hashed != Hashed::LeftOut)
     };
-    copy(inputs, form, output, memory::of_load(Some(memory)), progress, keep)
+    let check = |copied: Copied| {
+        let is_same = copied.documents == work.state.documents && Digest::of(inputs)? == digest;
+        if is_same { Ok(()) } else { bail!(CHANGED) }
+    };
+    copy(inputs, form, output, memory::of_load(Some(memory)), progress, keep, check)
 }
