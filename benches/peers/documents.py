@@ -44,14 +44,15 @@ from document_families import Families
 from url_grammar import Grammar
 
 PACKAGES = [NUMPY, "pyarrow==26.0.1", "datasets==5.2.0", "text-dedup==0.4.0", "datatrove==0.10.1",
-            "spacy==3.8.18", "orjson==3.13.0", "xxhash==3.8.2"]
+            "spacy==3.8.18", "orjson==3.13.0", "tokenizers==0.23.3", "xxhash==3.8.2"]
 PARTS, GROUP = 8, 10_000
 PEERS = ["text-dedup", "exact", "minhash"]
 OFFLINE = {"HF_HUB_OFFLINE": "1", "HF_DATASETS_OFFLINE": "1", "TOKENIZERS_PARALLELISM": "false"}
 
 
 def write(folder, count):
-    """Writes the documents; returns their text's bytes, and the number of the family and of the original of each."""
+    """Writes the documents; returns their text's bytes, and the number of the family and of the original of each.
+    Ids begin with 1, because datatrove's writer leaves out an id of 0."""
     import pyarrow
     import pyarrow.parquet
 
@@ -73,7 +74,7 @@ def write(folder, count):
                     part += 1
                     writer = pyarrow.parquet.ParquetWriter(folder / "parts" / f"{part}.parquet", schema)
             crawled = first + datetime.timedelta(seconds=number * 2654435761 % 31_536_000)
-            rows.append({"id": number, "url": url, "crawled": crawled, "text": text})
+            rows.append({"id": number + 1, "url": url, "crawled": crawled, "text": text})
             lines.write(json.dumps(rows[-1] | {"crawled": crawled.isoformat()}, ensure_ascii=False) + "\n")
             size += len(text.encode())
             families.append(family)
@@ -197,7 +198,7 @@ class Bench:
 
     def table(self, originals):
         count = len(originals)
-        pairs = [(number, original) for number, original in enumerate(originals) if original is not None]
+        pairs = [(number + 1, original + 1) for number, original in enumerate(originals) if original is not None]
         seconds = {name: statistics.median(once[0] for once in times) for name, (_, times, _) in self.found.items()}
         print("| | compares by | s | beside the first | memory, MiB | with files, MiB | removed | copies |")
         print("|---|---|---|---|---|---|---|---|")
@@ -225,7 +226,7 @@ def check(bench, families):
     if copied != bench.found[WHOLE][2]:
         raise SystemExit("the single steps keep other documents")
     rows = pyarrow.parquet.read_table(bench.evidence).to_pylist()
-    strange = sum(families[row["id"]] != families[row["keeper"]] for row in rows)
+    strange = sum(families[row["id"] - 1] != families[row["keeper"] - 1] for row in rows)
     print(f"{strange} of {len(rows):,} removed documents have a keeper of another family (6 bits, no verification).\n")
 
 

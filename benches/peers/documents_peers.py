@@ -35,17 +35,24 @@ def run(stages, folder, workers):
                               logging_dir=str(folder / f"log-{number}")).run()
 
 
+def writer(parts, folder):
+    """datatrove's writer of the columns of the input."""
+    import pyarrow.dataset
+    from datatrove.pipeline.writers import ParquetWriter
+
+    return ParquetWriter(str(folder / "out"), expand_metadata=True, schema=pyarrow.dataset.dataset(parts).schema)
+
+
 def exact(parts, folder, workers):
     from datatrove.pipeline.dedup import ExactDedupFilter, ExactDedupSignature, ExactFindDedups
     from datatrove.pipeline.dedup.exact_dedup import ExactDedupConfig
     from datatrove.pipeline.readers import ParquetReader
-    from datatrove.pipeline.writers import ParquetWriter
 
     config = ExactDedupConfig(content_getter=text)
-    signatures, found, out = (str(folder / part) for part in ("signatures", "found", "out"))
+    signatures, found = str(folder / "signatures"), str(folder / "found")
     run([([ParquetReader(parts), ExactDedupSignature(signatures, config, finder_workers=workers)], workers),
          ([ExactFindDedups(signatures, found, config)], workers),
-         ([ParquetReader(parts), ExactDedupFilter(found, config), ParquetWriter(out, expand_metadata=True)], workers)],
+         ([ParquetReader(parts), ExactDedupFilter(found, config), writer(parts, folder)], workers)],
         folder, workers)
 
 
@@ -54,14 +61,13 @@ def minhash(parts, folder, workers):
                                           MinhashDedupSignature)
     from datatrove.pipeline.dedup.minhash import MinhashConfig
     from datatrove.pipeline.readers import ParquetReader
-    from datatrove.pipeline.writers import ParquetWriter
 
     config = MinhashConfig()
-    signatures, buckets, found, out = (str(folder / part) for part in ("signatures", "buckets", "found", "out"))
+    signatures, buckets, found = (str(folder / part) for part in ("signatures", "buckets", "found"))
     run([([ParquetReader(parts), MinhashDedupSignature(signatures, config)], workers),
          ([MinhashDedupBuckets(signatures, buckets, config=config)], config.num_buckets),
          ([MinhashDedupCluster(buckets, found, config=config)], 1),
-         ([ParquetReader(parts), MinhashDedupFilter(found), ParquetWriter(out, expand_metadata=True)], workers)],
+         ([ParquetReader(parts), MinhashDedupFilter(found), writer(parts, folder)], workers)],
         folder, workers)
 
 
