@@ -3,30 +3,29 @@
 in the same run: seconds, peak memory, documents removed.
 
     benches/peers/documents.py
-    benches/peers/documents.py --documents 20000 --rounds 1 --peers text-dedup,exact
+    benches/peers/documents.py --documents 20000 --rounds 1 --peers text-dedup --text-dedup-bits 6
 
 Makes documents (document_families.py; 300,000 have some 700 MB) as Parquet, in eight files, and as NDJSON. Each line of
-the table is a whole process, from the documents to the file of those that stay, on all cores; rounds alternate between
-the lines; medians of seconds, maxima of memory.
+the table is a whole process, from the documents to the file of those that stay, on all cores. Rounds alternate between
+the lines: medians of seconds, maxima of memory. Exits with 1 if a round keeps other documents than the one before.
 
-The single steps are fphash, fpload, fpdedup keep, and a copy of the rows that stay, by pyarrow. They must remove as many
-documents as `fpdedup documents`. "simhash, K" compares fingerprints of 64 bits: ours of windows of words or characters
-as `fphash presets` defines `native`, text-dedup's of the set of three characters in a row.
+The single steps are fphash, fpload, fpdedup keep, and a copy of the rows that stay by pyarrow. They must keep the same
+documents as `fpdedup documents`. "simhash, K" compares 64 bits, with at most K of them different: ours of two words in
+a row, text-dedup's of three characters in a row.
 
-text-dedup 0.4.0 finds candidates by buckets of one or more of B parts of a fingerprint that are equal. Its defaults are
-3 bits and B = 4. It takes any number of bits, but all its buckets are dictionaries and lists of Python, in one process:
-6 bits with B = 7 gives every document some hundred times as many candidates, with B = 8 56 keys instead of 4.
---text-dedup-bits 6 measures it, on few documents. It keeps one document of each connected component, in the format of
-the package datasets. It fails on a document with fewer than three characters; there is none.
+text-dedup 0.4.0 compares documents of which one of B parts of the fingerprint is equal; its defaults are 3 bits and
+B = 4. It takes other numbers of bits, but all parts share one dictionary of Python, in one process. With 6 bits, B = 7
+makes parts of 9 bits: six of them share 512 lists of all documents. B = 8 makes 56 keys for each document. It keeps
+one document of each connected component. It fails on a document with fewer than three characters; here are none.
 
-datatrove 0.10 compares hashes of whole texts (exact), or MinHash signatures of five words in a row, in 14 bands of 8
-(minhash: pairs with a Jaccard similarity of 0.72 are found in one of two cases); it does not verify pairs, and keeps one
-of each connected component. The tokenizer is the default for English: spaCy's rules, which need no model. Its
-deduplication of sentences is left out: it changes texts instead of removing documents. All systems work offline.
+datatrove 0.10 compares hashes of whole texts (ExactDedup), or MinHash signatures of five words in a row in 14 bands of
+8 (its default, which finds 56% of the pairs with a Jaccard similarity of 0.7, 92% with 0.8). It does not verify them,
+and keeps one document of each connected component. Words are those of its default for English: the rules of spaCy,
+without a model. Its deduplication of sentences is left out, because it changes texts. No peer uses the network.
 
-Memory is RssAnon + RssShmem of the process, sampled every few milliseconds; for peers, of all processes (Pss_Anon +
-Pss_Shmem, so that a page that several share counts once), every 50 ms. "with files" adds the pages of files (Rss or Pss).
-"Copies" is the share of near and exact copies that were made of which the copy or its original is removed.
+Memory is RssAnon + RssShmem of our process, sampled every 10 ms. For peers it is the sum over all processes, every 50
+ms: Pss_Anon + Pss_Shmem, which count a page that several processes share once. "With files" is VmRSS, for peers Pss.
+"Copies" is the share of the near and exact copies made of which the copy or its original is removed.
 """
 import argparse
 import datetime
@@ -45,13 +44,16 @@ from url_grammar import Grammar
 
 PACKAGES = [NUMPY, "pyarrow==26.0.1", "datasets==5.2.0", "text-dedup==0.4.0", "datatrove==0.10.1",
             "spacy==3.8.18", "orjson==3.13.0", "tokenizers==0.23.3", "xxhash==3.8.2"]
+# Files of Parquet, and largest row group.
 PARTS, GROUP = 8, 10_000
+# Name of the line that others are compared with.
+WHOLE = "fpdedup documents"
 PEERS = ["text-dedup", "exact", "minhash"]
 OFFLINE = {"HF_HUB_OFFLINE": "1", "HF_DATASETS_OFFLINE": "1", "TOKENIZERS_PARALLELISM": "false"}
 
 
 def write(folder, count):
-    """Writes the documents; returns their text's bytes, and the number of the family and of the original of each.
+    """Writes the documents; returns the bytes of their texts, and the number of the family and of the original of each.
     Ids begin with 1, because datatrove's writer leaves out an id of 0."""
     import pyarrow
     import pyarrow.parquet
@@ -101,9 +103,9 @@ def ids(path):
 def processes(pid):
     """A process and its descendants."""
     yield pid
-    for task in os.listdir(f"/proc/{pid}/task"):
+    for file in pathlib.Path(f"/proc/{pid}/task").glob("*/children"):
         try:
-            children = pathlib.Path(f"/proc/{pid}/task/{task}/children").read_text().split()
+            children = file.read_text().split()
         except OSError:
             continue
         for child in children:
@@ -138,10 +140,11 @@ class Bench:
         self.found = {}
 
     def run(self, name, by, command, out, peer=False):
-        how = {"measure": tree, "pause": 0.05, "env": os.environ | OFFLINE | {"HF_HOME": str(self.work / "hf")}}
+        how = {"measure": tree, "pause": 0.05} if peer else {"measure": single, "pause": 0.01}
+        environment = os.environ | OFFLINE | {"HF_HOME": str(self.work / "hf")}
         with open(self.folder / "log", "w") as log:
             try:
-                once = watched(command, stdout=log, stderr=log, cwd=self.work, **(how if peer else {"measure": single, "pause": 0.01}))
+                once = watched(command, stdout=log, stderr=log, cwd=self.work, env=environment, **how)
             except SystemExit:
                 sys.stderr.write("\n".join((self.folder / "log").read_text().splitlines()[-30:]) + "\n")
                 raise
@@ -166,7 +169,8 @@ class Bench:
         hashes, store, gone, clean = (self.work / part for part in ("hashes.hex", "store", "gone.parquet", "c.parquet"))
         helper = [sys.executable, ROOT / "benches/peers/documents_peers.py", "copy"]
         self.run("step: fphash simhash", "", [fphash, "simhash", *self.common, "-o", hashes, self.parts], None)
-        self.run("step: fpload --create", "", [fpload, "--create", "--max-distance", 6, *self.common, store, hashes], None)
+        load = [fpload, "--create", "--max-distance", 6, *self.common, store, hashes]
+        self.run("step: fpload --create", "", load, None)
         keep = [fpdedup, "keep", *self.common, "--evidence", gone, "-o", self.work / "kept.tsv", store]
         self.run("step: fpdedup keep", "", keep, None)
         self.run("step: copy of the rows by pyarrow", "", [*helper, self.parts, gone, clean], clean)
@@ -187,9 +191,9 @@ class Bench:
                 bits = self.options.text_dedup_bits
                 command = [sys.executable, "-m", "text_dedup.simhash", "--path", "parquet", "--data_files",
                            self.parts / "*.parquet", "--split", "train", "--column", "text", "--cache_dir",
-                           self.work / "cache", "--output", self.work / "out", "--num_proc", workers, "--bit_diff", bits,
-                           "--num_bucket", bits + 1]
-                self.run("text-dedup 0.4.0, simhash", f"simhash, {bits}", command, self.work / "out", peer=True)
+                           self.work / "cache", "--output", self.work / "out", "--num_proc", workers,
+                           "--bit_diff", bits, "--num_bucket", bits + 1]
+                self.run("text-dedup 0.4.0", f"simhash, {bits}", command, self.work / "out", peer=True)
             elif line == "exact":
                 self.run("datatrove 0.10.1, ExactDedup", "whole texts", helper, self.work / "out", peer=True)
             else:
@@ -215,11 +219,8 @@ class Bench:
         print(f"\nThe four steps take {whole:.1f} s; `{WHOLE}` takes {seconds[WHOLE] / whole:.2f} times as long.")
 
 
-WHOLE = "fpdedup documents"
-
-
 def check(bench, families):
-    """Removed documents have the keeper of the single steps, in their own family; prints the exceptions."""
+    """The single steps keep the same documents. Prints how many removed documents have a keeper of another family."""
     import pyarrow.parquet
 
     copied = next(found[2] for name, found in bench.found.items() if name.startswith("step: copy"))
