@@ -16,8 +16,8 @@ a row, text-dedup's of three characters in a row.
 text-dedup 0.4.0 compares documents of which one of B parts of the fingerprint is equal; its defaults are 3 bits and
 B = 4. It takes other numbers of bits, but all parts share one dictionary of Python, in one process. With 6 bits, B = 7
 makes parts of 9 bits: six of them share 512 lists of all documents, so the time grows with the square of their number.
-B = 8 makes 56 keys for each document. It keeps one document of each connected component. It fails on a document with fewer
-than three characters; here are none.
+B = 8 makes 56 keys for each document. It keeps one document of each connected component. It fails on a document with
+fewer than three characters; here are none.
 
 datatrove 0.10 compares hashes of whole texts (ExactDedup), or MinHash signatures of five words in a row in 14 bands of
 8 (its default, which finds 56% of the pairs with a Jaccard similarity of 0.7, 92% with 0.8). It does not verify them,
