@@ -7,7 +7,8 @@ in the same run: seconds, peak memory, documents removed.
 
 Makes documents (document_families.py; 300,000 have some 700 MB) as Parquet, in eight files, and as NDJSON. Each line of
 the table is a whole process, from the documents to the file of those that stay, on all cores. Rounds alternate between
-the lines: medians of seconds, maxima of memory. Exits with 1 if a round keeps other documents than the one before.
+the lines: medians of seconds, maxima of memory. Exits with 1 if a peer fails, or a
+round keeps other documents than the first.
 
 The single steps are fphash, fpload, fpdedup keep, and a copy of the rows that stay by pyarrow. They must keep the same
 documents as `fpdedup documents`. "simhash, K" compares 64 bits, with at most K of them different: ours of two words in
@@ -139,6 +140,7 @@ class Bench:
         self.common = ["--quiet", "--threads", options.workers, "--memory", options.memory]
         # For each line of the table: what it compares by, a list of (seconds, memory, with files), and ids that stay.
         self.found = {}
+        self.problems = []
 
     def run(self, name, by, command, out, peer=False):
         how = {"measure": tree, "pause": 0.05} if peer else {"measure": single, "pause": 0.01}
@@ -146,13 +148,16 @@ class Bench:
         with open(self.folder / "log", "w") as log:
             try:
                 once = watched(command, stdout=log, stderr=log, cwd=self.work, env=environment, **how)
-            except SystemExit:
+            except SystemExit as error:
                 sys.stderr.write("\n".join((self.folder / "log").read_text().splitlines()[-30:]) + "\n")
-                raise
+                if not peer:
+                    raise
+                self.problems.append(f"{name}: {error}")
+                return
         left = ids(out) if out else None
         _, times, before = self.found.setdefault(name, (by, [], left))
         if left != before:
-            raise SystemExit(f"{name}: other documents stay than in the round before")
+            self.problems.append(f"{name}: other documents stay than in the first round")
         times.append(once)
 
     def documents(self, name, by, source, *more):
@@ -265,6 +270,8 @@ def main():
               f"{options.memory}, {options.rounds} rounds.\n")
         check(bench, families)
         bench.table(originals)
+        if bench.problems:
+            raise SystemExit("\n".join(bench.problems))
 
 
 if __name__ == "__main__":
