@@ -6,6 +6,7 @@ import os
 import pathlib
 import subprocess
 import sys
+import time
 import venv
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
@@ -13,9 +14,10 @@ TARGET = pathlib.Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target")).resol
 NUMPY = "numpy==2.4.6"
 
 
-def inside_environment(packages):
-    """Runs the program again with an interpreter that has the packages, from the target directory."""
-    home = TARGET / "peers"
+def inside_environment(packages, name="peers"):
+    """Runs the program again with an interpreter that has the packages, from this folder of the target directory.
+    Packages with many dependencies get a folder of their own."""
+    home = TARGET / name
     python = home / "bin" / "python"
     if pathlib.Path(sys.prefix) == home:
         return
@@ -23,6 +25,36 @@ def inside_environment(packages):
         venv.create(home, with_pip=True)
     subprocess.run([python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", *packages], check=True)
     os.execv(python, [str(python), *sys.argv])
+
+
+def proc_bytes(file, *names):
+    """Sum of these sizes of a file of /proc such as `PID/status`, in bytes."""
+    with open(f"/proc/{file}") as lines:
+        return sum(int(line.split()[1]) * 1024 for line in lines if line.split(":")[0] in names)
+
+
+def resident(pid):
+    """RssAnon + RssShmem of a process, in bytes."""
+    return proc_bytes(f"{pid}/status", "RssAnon", "RssShmem")
+
+
+def watched(command, measure=lambda pid: (resident(pid),), pause=0.002, accept=(0,), **how):
+    """Runs a command, and calls `measure` with its process id every `pause` seconds. Returns the seconds, then the
+    largest of each number that `measure` returned."""
+    start = time.perf_counter()
+    process = subprocess.Popen([str(part) for part in command], **how)
+    peaks = None
+    while process.poll() is None:
+        try:
+            found = measure(process.pid)
+            peaks = tuple(map(max, peaks or found, found))
+        except OSError:
+            pass
+        time.sleep(pause)
+    seconds = time.perf_counter() - start
+    if process.returncode not in accept:
+        raise SystemExit(f"{command[0]} failed ({process.returncode})")
+    return seconds, *(peaks or (0,))
 
 
 def mix(z):

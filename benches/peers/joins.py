@@ -22,32 +22,15 @@ import subprocess
 import tempfile
 import time
 
-from common import NUMPY, ROOT, TARGET, fingerprints, inside_environment
+from common import NUMPY, ROOT, TARGET, fingerprints, inside_environment, watched
 
 FAISS = "faiss-cpu==1.15.1"
 PROGRAMS = TARGET / "release"
 # Number of queries to FAISS and, for larger sets, to mih-rs.
 SAMPLE = 20_000
 WHOLE = 6_000_000
-
-
-def watched(command, **how):
-    """Seconds, peak bytes and standard output of a command."""
-    start = time.perf_counter()
-    process = subprocess.Popen([str(part) for part in command], **how)
-    peak = 0
-    while process.poll() is None:
-        try:
-            with open(f"/proc/{process.pid}/status") as status:
-                lines = [line.split() for line in status if line.startswith(("RssAnon:", "RssShmem:"))]
-            peak = max(peak, sum(int(line[1]) * 1024 for line in lines))
-        except OSError:
-            pass
-        time.sleep(0.002)
-    seconds = time.perf_counter() - start
-    if process.returncode not in (0, 1):
-        raise SystemExit(f"{command[0]} failed ({process.returncode})")
-    return seconds, peak
+# Exit codes of fpdedup that are no failure.
+NOTHING_FOUND = (0, 1)
 
 
 def row(name, seconds, peak, pairs, first):
@@ -63,7 +46,7 @@ def own(store, folder, options):
             out = folder / "pairs.tsv"
             seconds, peak = watched(
                 [PROGRAMS / "fpdedup", "pairs", "--quiet", "--distinct", "-k", options.distance, "--memory", memory,
-                 "--output", out, store])
+                 "--output", out, store], accept=NOTHING_FOUND)
             times.append(seconds)
             peaks.append(peak)
         with open(out, "rb") as file:
@@ -74,14 +57,14 @@ def own(store, folder, options):
         if options.records:
             count = [PROGRAMS / "fpdedup", "pairs", "--quiet", "-k", options.distance, "--memory", memory, store]
             with subprocess.Popen(["wc", "-l"], stdin=subprocess.PIPE, stdout=subprocess.PIPE) as counter:
-                seconds, peak = watched(count, stdout=counter.stdin)
+                seconds, peak = watched(count, stdout=counter.stdin, accept=NOTHING_FOUND)
                 counter.stdin.close()
                 row(f"fpdedup pairs, {memory}", seconds, peak, int(counter.stdout.read()), first[0])
         if options.clusters:
             out = folder / "labels.tsv"
             seconds, peak = watched(
                 [PROGRAMS / "fpdedup", "clusters", "--quiet", "-k", options.distance, "--memory", memory,
-                 "--output", out, store])
+                 "--output", out, store], accept=NOTHING_FOUND)
             out.unlink()
             row(f"fpdedup clusters, {memory}", seconds, peak, pairs, first[0])
     return first

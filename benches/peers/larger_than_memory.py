@@ -15,7 +15,7 @@ import subprocess
 import tempfile
 import time
 
-from common import NUMPY, ROOT, TARGET, inside_environment, splitmix64
+from common import NUMPY, ROOT, TARGET, inside_environment, resident, splitmix64, watched
 
 PYARROW = "pyarrow==22.0.0"
 ZSTANDARD = "zstandard==0.25.0"
@@ -40,12 +40,6 @@ def write(folder, count):
     return [plain, columns]
 
 
-def resident(pid):
-    """RssAnon + RssShmem in bytes."""
-    with open(f"/proc/{pid}/status") as status:
-        return sum(int(line.split()[1]) * 1024 for line in status if line.startswith(("RssAnon:", "RssShmem:")))
-
-
 def temporary(pid):
     """Bytes of open files without a name."""
     total = 0
@@ -60,18 +54,7 @@ def temporary(pid):
 
 def load(source, memory, folder):
     command = [TARGET / "release" / "fpload", "--quiet", "--create", "--memory", memory, folder / "store", source]
-    start = time.perf_counter()
-    process = subprocess.Popen(command)
-    most, space = 0, 0
-    while process.poll() is None:
-        try:
-            most, space = max(most, resident(process.pid)), max(space, temporary(process.pid))
-        except OSError:
-            pass
-        time.sleep(0.005)
-    if process.returncode:
-        raise SystemExit(f"fpload failed ({process.returncode})")
-    return time.perf_counter() - start, most, space
+    return watched(command, lambda pid: (resident(pid), temporary(pid)), pause=0.005)
 
 
 def compressing(folder):
