@@ -196,6 +196,7 @@ fn file(source: &Source, Opened { window, plain }: Opened) -> anyhow::Result<Raw
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::input::ToldBy;
     use std::io;
 
     /// Reads to the first error.

@@ -30,6 +30,8 @@ fn wrong_use() {
         (&["a.ndjson", "-o", "out.ndjson", "--evidence", "x.xls"], &["--evidence x.xls", ".tsv"]),
         (&["docs", "-o", "docs/out.ndjson"], &["--output: it would be in the input directory docs"]),
         (&["docs", "-o", "out.ndjson", "--tmp-dir", "docs"], &["--tmp-dir: it would be in the input directory"]),
+        (&["docs", "-o", "out.ndjson", "--evidence", "docs/gone.tsv"], &["--evidence: it would be in the input"]),
+        (&["docs", "-o", "out.ndjson", "--rejects", "docs/bad.tsv"], &["--rejects: it would be in the input"]),
         (&["a.ndjson", "-o", "no/out.ndjson"], &["--output no", "No such file"]),
         (&["no.ndjson", "-o", "out.ndjson"], &["no.ndjson: No such file"]),
         (&["a.ndjson", "-o", "out.ndjson", "-k", "65"], &["--distance 65"]),

@@ -160,6 +160,44 @@ fn evidence_of_every_format_and_other_features() {
     }
 }
 
+/// Steps that prepare a text are taken once: markup that a text shows, escaped, is text.
+#[test]
+fn texts_are_prepared_once() {
+    let place = Place::new();
+    let line = |id: u64, shown: &str| {
+        let text = format!("<p>one two three four &lt;{shown}&gt; eleven</p>");
+        format!("{}\n", serde_json::json!({"id": id, "text": text}))
+    };
+    let documents = [line(1, "five six seven eight nine ten"), line(2, "other words here and there too")].concat();
+    let (documents, gone) = (place.file("a.ndjson", documents), place.file("gone.tsv", "2\t1\t1\t1\n"));
+    for options in [&[][..], &["--substring"]] {
+        let mut run = fphash();
+        run.args(["verify", "--json", "--normalise", "markup,lower", "--evidence"]).arg(&gone).arg(&documents);
+        let row = &json_lines(&stdout(run.args(options)))[0];
+        // 3 pairs of words of 17 are the same.
+        assert!((row["jaccard"].as_f64().unwrap() - 3.0 / 17.0).abs() < 1e-12, "{row}");
+        assert_eq!(row["verdict"], "doubtful");
+    }
+}
+
+#[test]
+fn documents_that_cannot_be_read() {
+    let place = Place::new();
+    let documents = place.file("a.ndjson", "{\"text\":\"a b c\"}\nno object\n{\"text\":\"a b c\"}\n");
+    let clean = place.path("clean.ndjson");
+    let gone = place.path("gone.tsv");
+    let mut dedup = fpdedup();
+    dedup.args(["documents", "--on-error", "skip", "--evidence"]).arg(&gone).arg("-o").arg(clean).arg(&documents);
+    dedup.assert().success();
+    let run = |options: &[&str]| {
+        let mut run = fphash();
+        run.arg("verify").args(options).arg("--evidence").arg(&gone).arg(&documents);
+        run
+    };
+    fails(&mut run(&[]), &["a.ndjson: line 2: ", "--on-error skip"]);
+    assert_eq!(stdout(&mut run(&["--on-error", "skip"])), "2\t0\t0\t0\t1\t1\tconfirmed\n");
+}
+
 /// More ids than the memory holds: the evidence is taken in parts.
 #[test]
 fn in_parts() {
@@ -203,6 +241,12 @@ fn wrong_use() {
     fails(&mut run(&["--tokens-column", "w"]), &["--tokens-column: texts are compared"]);
     fails(&mut run(&["--doubtful", "x.doc"]), &["--doubtful x.doc", ".tsv"]);
     fails(&mut run(&["--output", gone.to_str().unwrap()]), &["--output", "this is an input"]);
+    let twice = place
+        .file("twice.ndjson", "{\"id\":1,\"text\":\"a b\"}\n{\"id\":2,\"text\":\"a\"}\n{\"id\":2,\"text\":\"c\"}\n");
+    let once = place.file("once.tsv", "2\t1\t1\t1\n");
+    let mut run = fphash();
+    run.args(["verify", "--evidence"]).args([&once, &twice]);
+    fails(&mut run, &["twice.ndjson: line 3: another document has the id '2'"]);
     let empty = place.file("none.tsv", "");
     let mut none = fphash();
     none.args(["verify", "--evidence"]).arg(empty).arg(&documents);

@@ -79,7 +79,7 @@ pub(crate) fn run() -> Result<()> {
         bail!("the documents that fpdedup removed are not those of brute force");
     }
     let pages = removed::pages(&read_texts(&stage.workspace.root.join(TEXTS))?)?;
-    say(&removed::selection(&removed, &pages))?;
+    say(&removed::selection(&removed, &pages)?)?;
     say(&format!("\nThe documents that stay are in {}", stage.short(&stage.clean).display()))?;
     say(&stage.hint(&documents)?)?;
     say(&format!("\n{}", timings.text()))

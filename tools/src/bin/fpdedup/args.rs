@@ -90,8 +90,9 @@ fingerprints instead of ids, and the count of the records. What is kept and the 
 --previous: every record of STORE that EVIDENCE does not list was kept, and stays. A new record is removed by the \
 record of highest priority among the kept ones of STORE that are near it; new records far from all of these are taken \
 by priority. A new record with the fingerprint of an old one has the keeper of that. Old rows of the evidence keep \
-their keepers; their column cluster is the smallest id of old and new records together. STORE must not have the new \
-records yet: load them after the run, and the new evidence is that of the next one. Ids name records: if several \
+their keepers; their column cluster is the smallest id of old and new records together. A record that \
+STORE has already is an old one, and stays if EVIDENCE does not list it: load the new records after the run, and the new \
+evidence is that of the next one. Ids name records: if several \
 records share an id, all of them must be removed, or all kept and none of them a keeper in EVIDENCE.
 
 If EVIDENCE is what a run over STORE alone writes with the same K and --keep, the kept records are those of a run \
@@ -250,7 +251,7 @@ impl Order {
     }
 }
 
-/// What `keep` does beside printing what is kept.
+/// Options of `keep`.
 #[derive(Clone, Debug, ClapArgs)]
 pub(crate) struct KeepOptions {
     #[command(flatten)]

@@ -76,20 +76,8 @@ impl<'a> Job<'a> {
     }
 }
 
-/// Calls `make` for each document on all threads, and `take` with the results, in order.
-pub(crate) fn each<T: Send>(
-    inputs: &Inputs,
-    memory: Option<u64>,
-    made: u64,
-    common: Common,
-    make: impl Fn(Document, &Location) -> anyhow::Result<T> + Sync,
-    take: impl FnMut(Vec<T>) -> anyhow::Result<()>,
-) -> anyhow::Result<()> {
-    reading(inputs, memory, common, |memory, progress| documents::each(inputs, memory, made, progress, make, take))?;
-    Ok(())
-}
-
-/// Like [`each`], with faults of documents among the results; returns the number of documents.
+/// Calls `make` for each document on all threads, and `take` with the results and faults, in order; returns the number of
+/// documents.
 pub(crate) fn each_or_fault<T: Send>(
     inputs: &Inputs,
     memory: Option<u64>,

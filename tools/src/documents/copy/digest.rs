@@ -8,7 +8,7 @@ use anyhow::{Context, bail};
 
 use crate::documents::Inputs;
 
-/// Files, bytes and a checksum of names, lengths and times of all inputs.
+/// Files, bytes and a checksum of names, lengths and times of all inputs, and of their places on disk.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Digest {
     /// Number of files.
@@ -36,7 +36,7 @@ impl Digest {
             let metadata = path.metadata().with_context(|| name.clone())?;
             digest.files += 1;
             digest.bytes += metadata.len();
-            (&name, metadata.len(), modified(&metadata)).hash(&mut hasher);
+            (&name, metadata.len(), modified(&metadata), changed(&metadata)).hash(&mut hasher);
         }
         digest.checksum = hasher.finish();
         Ok(digest)
@@ -47,3 +47,13 @@ impl Digest {
 fn modified(metadata: &Metadata) -> Option<u128> {
     Some(metadata.modified().ok()?.duration_since(UNIX_EPOCH).ok()?.as_nanos())
 }
+
+/// Returns the number of a file on its device, and when its content or its attributes were last changed.
+#[cfg(unix)]
+fn changed(metadata: &Metadata) -> [i64; 4] {
+    use std::os::unix::fs::MetadataExt;
+    [metadata.dev().cast_signed(), metadata.ino().cast_signed(), metadata.ctime(), metadata.ctime_nsec()]
+}
+
+#[cfg(not(unix))]
+fn changed(_: &Metadata) {}

@@ -18,7 +18,7 @@ pub(super) const CHANGED: &str = "the input has changed while the program ran; s
 #[derive(Debug)]
 pub struct Form(pub(super) Kind);
 
-/// What a copy has to keep.
+/// Format of a copy.
 #[derive(Debug, PartialEq)]
 pub(super) enum Kind {
     /// Objects, on lines or in an array.
@@ -59,6 +59,16 @@ impl Form {
             }
         }
         Ok(form.context("there are no documents in these inputs")?.0)
+    }
+
+    /// Whether there may be a column of this name: objects need not all have the same.
+    #[must_use]
+    pub fn may_have(&self, column: &str) -> bool {
+        match &self.0 {
+            Kind::Json { .. } => true,
+            Kind::Table { names, .. } => names.iter().any(|name| **name == *column.as_bytes()),
+            Kind::Parquet(shape) => shape.has(column),
+        }
     }
 
     pub(super) fn is_parquet(&self) -> bool {

@@ -16,16 +16,19 @@ use parquet::file::properties::WriterProperties;
 use parquet::schema::types::SchemaDescriptor;
 
 use crate::documents::DocumentOptions;
-use crate::documents::limits::{BATCH, BATCH_BYTES};
+use crate::documents::limits::BATCH_BYTES;
 use crate::documents::recognised::Recognised;
 use crate::input::parquet::{Table, guarded};
 use crate::output::File;
 use crate::progress::Progress;
 
+/// Most rows of a batch. Batches are small, because rows may be much larger than on average.
+const ROWS: usize = 64;
+
 /// Most bytes of a row group that is being written.
 const GROUP: u64 = 128 << 20;
 
-/// What the files of a copy share.
+/// Schema and settings that the files of a copy share.
 #[derive(Clone, Debug)]
 pub(in crate::documents) struct Shape {
     schema: Arc<SchemaDescriptor>,
@@ -43,6 +46,11 @@ impl PartialEq for Shape {
 }
 
 impl Shape {
+    /// Whether there is a column of this name.
+    pub(in crate::documents) fn has(&self, column: &str) -> bool {
+        self.arrow.fields().find(column).is_some()
+    }
+
     fn of(metadata: &ParquetMetaData, arrow: SchemaRef) -> Self {
         let file = metadata.file_metadata();
         let column = metadata.row_groups().first().and_then(|group| group.columns().first());
@@ -78,7 +86,7 @@ impl Whole {
         let metadata = Arc::clone(table.stored());
         let columns: Vec<usize> = (0..table.columns()).collect();
         let rows = BATCH_BYTES / table.bytes_per_row(&columns).max(1);
-        let rows = usize::try_from(rows).map_or(BATCH, |rows| rows.clamp(1, BATCH));
+        let rows = usize::try_from(rows).map_or(ROWS, |rows| rows.clamp(1, ROWS));
         let name = source.name();
         let rows = table.whole(rows).map_err(|message| anyhow!("{name}: {message}"))?;
         let shape = Shape::of(&metadata, rows.schema());

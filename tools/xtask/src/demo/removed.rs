@@ -10,7 +10,7 @@ use serde_json::Value;
 use super::pairs::Pair;
 
 /// Distances of the removed documents that are shown.
-const SHOWN: [u32; 3] = [1, 3, 6];
+const SHOWN: [std::ops::RangeInclusive<u32>; 3] = [1..=2, 3..=4, 5..=6];
 /// Differences shown of each document, and words of each difference.
 const DIFFERENCES: usize = 3;
 const WORDS: usize = 10;
@@ -66,7 +66,7 @@ pub(super) fn pages(lines: &str) -> Result<Vec<Page>> {
 }
 
 /// Returns the number of removed documents, and some of them beside their keepers.
-pub(super) fn selection(removed: &[Removed], pages: &[Page]) -> String {
+pub(super) fn selection(removed: &[Removed], pages: &[Page]) -> Result<String> {
     let mut text = format!(
         "\n{} of {} documents were removed, each near the one that stays in its place; brute force removes the same.\n\
          Three of them, with the words that differ:\n",
@@ -75,11 +75,12 @@ pub(super) fn selection(removed: &[Removed], pages: &[Page]) -> String {
     );
     let page = |number: usize| pages.get(number);
     let name = |path: &str| path.rsplit_once(':').map_or(path, |(_, path)| path).to_owned();
-    for distance in SHOWN {
-        let mut of_distance = removed.iter().filter(|(_, _, found)| *found == distance);
-        let mut pairs = of_distance.clone().filter_map(|&(gone, kept, _)| Some((page(gone)?, page(kept)?)));
-        let first = of_distance.next().and_then(|&(gone, kept, _)| Some((page(gone)?, page(kept)?)));
-        let Some((gone, kept)) = pairs.find(|(gone, kept)| gone.path != kept.path).or(first) else { continue };
+    for distances in SHOWN {
+        let of_distance = removed.iter().filter(|(_, _, distance)| distances.contains(distance));
+        let mut pairs = of_distance.filter_map(|&(gone, kept, bits)| Some((page(gone)?, page(kept)?, bits)));
+        let first = pairs.clone().next();
+        let other = pairs.find(|(gone, kept, _)| gone.path != kept.path);
+        let (gone, kept, distance) = other.or(first).context("no page was removed that could be shown")?;
         let bits = if distance == 1 { "1 bit".to_owned() } else { format!("{distance} bits") };
         let _ = writeln!(text, "\n  {bits}\n    kept     {}\n    removed  {}", name(&kept.path), name(&gone.path));
         let differences = differences(&kept.text, &gone.text);
@@ -90,7 +91,7 @@ pub(super) fn selection(removed: &[Removed], pages: &[Page]) -> String {
             let _ = writeln!(text, "      and {more} more places");
         }
     }
-    text.trim_end().to_owned()
+    Ok(text.trim_end().to_owned())
 }
 
 /// Some words in quotes.

@@ -17,7 +17,9 @@ use super::spool::{Entries, Hashed};
 use super::work::{Step, Work};
 use crate::job::Watched;
 
+/// The decisions, and a copy of them that verification changes.
 pub(super) const LINKS: &str = "links";
+pub(super) const FATES: &str = "fates";
 /// Removed documents that a thread passes on at once.
 const GATHERED: usize = 1 << 12;
 /// Bytes of a removed document in memory.
@@ -27,7 +29,7 @@ const EACH: u64 = 64;
 pub(super) struct Comparing<'a> {
     pub(super) distance: u32,
     pub(super) linkage: Linkage,
-    /// Ranks of the documents, if they do not come in the order of the input.
+    /// Ranks of the documents, if their priority is not the input order.
     pub(super) order: Option<Order<'a>>,
     pub(super) memory: u64,
 }

@@ -11,7 +11,7 @@ use fpstore_tools::{memory, sketching};
 
 use super::ids::NewIds;
 use super::spool::{Appender, Hashed, entry, push};
-use super::work::{IdsAre, Step, Work};
+use super::work::{CHANGED, IdsAre, Step, Work};
 
 /// Approximate bytes of the result for a document.
 const MADE: u64 = 128;
@@ -32,7 +32,7 @@ pub(super) struct Hashing<'a> {
 }
 
 /// The result for a document: one that an earlier run has hashed, or a new one.
-enum Result1 {
+enum Outcome {
     Known,
     New { id: DocumentId, fingerprint: Option<u128>, bytes: u64 },
 }
@@ -46,12 +46,13 @@ impl Hashing<'_> {
         let mut rejects = Rejects::open(self.rejects)?;
         let make = |Document { id, content, number }, place: &Location| {
             if number < known {
-                return Ok(Ok(Result1::Known));
+                return Ok(Ok(Outcome::Known));
             }
             let fingerprint = sketching::fingerprint(self.simhash, content.document(), place, self.least).ok();
-            Ok(Ok(Result1::New { id, fingerprint, bytes: content.bytes() }))
+            Ok(Ok(Outcome::New { id, fingerprint, bytes: content.bytes() }))
         };
-        let (mut row, mut saved) = (0, Instant::now());
+        let (started, mut row, mut saved) = (Instant::now(), 0, Instant::now());
+        let [before, ..] = work.state.seconds;
         let take = |made: Vec<Made<_>>| {
             for made in made {
                 row += 1;
@@ -62,7 +63,7 @@ impl Hashing<'_> {
                 let state = &mut work.state;
                 let mut id = &DocumentId::None;
                 let hashed = match &kept {
-                    Some((place, Result1::New { id: found, fingerprint, bytes })) => {
+                    Some((place, Outcome::New { id: found, fingerprint, bytes })) => {
                         id = found;
                         state.ids = together(state.ids, found, place)?;
                         state.text_bytes += bytes;
@@ -83,6 +84,8 @@ impl Hashing<'_> {
             if saved.elapsed() >= CHECKPOINT {
                 fingerprints.sync()?;
                 ids.as_mut().map_or(Ok(()), NewIds::sync)?;
+                let [seconds, ..] = &mut work.state.seconds;
+                *seconds = before + started.elapsed().as_secs_f64();
                 work.save()?;
                 saved = Instant::now();
             }
@@ -93,7 +96,7 @@ impl Hashing<'_> {
         let counts = each_or_fault(self.inputs, free / 2, MADE, progress, make, take)?;
         counts.warn_of_pages(free);
         if row < known {
-            bail!("the inputs have changed since the run that stopped; remove {}", work.directory().display());
+            bail!(CHANGED);
         }
         rejects.finish(counts.documents)?.warn();
         fingerprints.sync()?;

@@ -10,8 +10,7 @@ use anyhow::Context;
 const ENTRY: usize = 25;
 const BUFFER: usize = 1 << 18;
 
-/// States of a document that stays, and of one that stays because its text differs from the keeper's. Any other state
-/// is the distance plus 1 of one that is removed.
+/// State bytes: kept; kept because its text differs from the keeper's. Other values are the distance plus 1.
 const STAYS: u8 = 0;
 const DOUBTFUL: u8 = u8::MAX;
 
@@ -25,7 +24,7 @@ pub(super) struct Link {
     pub(super) similarity: f64,
 }
 
-/// What becomes of a document.
+/// The decision on a document.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Fate {
     Stays,
@@ -84,6 +83,15 @@ impl Links {
     pub(super) fn path(&self) -> &Path {
         &self.path
     }
+}
+
+/// Copies the file, so that changes of the copy can be repeated.
+pub(super) fn copy(from: &Path, to: &Path) -> anyhow::Result<()> {
+    let copy = || -> std::io::Result<()> {
+        std::fs::copy(from, to)?;
+        File::open(to)?.sync_all()
+    };
+    copy().with_context(|| to.display().to_string())
 }
 
 /// Reads the fates of all documents, in the order of the input.

@@ -3,7 +3,7 @@
 //! Four phases, each of which leaves its result in the directory of the run (`work.rs`): `hash.rs` makes the
 //! fingerprints, `compare.rs` decides which documents are removed, `verify.rs` compares their texts with those of their
 //! keepers, `write.rs` writes the evidence and the documents that stay. A run that was stopped continues with the phase
-//! it had come to. Documents are known by their numbers in the input, so they need no ids.
+//! that was interrupted. Documents are known by their numbers in the input, so they need no ids.
 
 pub(crate) mod args;
 mod compare;
@@ -19,6 +19,7 @@ mod write;
 
 use std::ffi::OsStr;
 use std::fs;
+use std::hash::{DefaultHasher, Hash, Hasher};
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
@@ -34,7 +35,7 @@ use fpstore_tools::progress::Progress;
 use fpstore_tools::width::{by_width, check_distance};
 
 use args::{DocumentsArgs, Method};
-use compare::Comparing;
+use compare::{Comparing, FATES, LINKS};
 use hash::Hashing;
 use order::Order;
 use summary::{Phase, Summary};
@@ -47,7 +48,7 @@ use crate::job::watch;
 const DISTANCE: u32 = 6;
 const DISTANCE_OF_128: u32 = 20;
 
-/// What is done, once all options are known to fit.
+/// A run whose options have been checked.
 struct Run<'a> {
     common: Common,
     args: &'a DocumentsArgs,
@@ -81,6 +82,9 @@ pub(crate) fn run(common: Common, args: &DocumentsArgs) -> anyhow::Result<Outcom
     }
     let digest = Digest::of(&inputs)?;
     let form = Form::of(&inputs, &args.output)?;
+    if let Some(column) = args.keep_by.as_deref().filter(|column| !form.may_have(column)) {
+        bail!("--keep-by: the inputs have no column \"{column}\"");
+    }
     let run = Run { common, args, inputs, form, digest, simhash, distance };
     by_width!(if run.simhash.width() <= 64 { 64 } else { 128 }, F => run.all::<F>(directory))
 }
@@ -105,8 +109,13 @@ fn directory(args: &DocumentsArgs) -> anyhow::Result<PathBuf> {
         Some(directory) => ("--tmp-dir", &**directory),
         None => ("--output", beside),
     };
-    for (option, place) in [(option, parent), ("--output", beside)] {
-        let place = fs::canonicalize(place).with_context(|| format!("{option} {}", place.display()))?;
+    let parent_of = |path: &Path| path.parent().filter(|parent| !parent.as_os_str().is_empty()).map(Path::to_owned);
+    let others = [("--evidence", &args.evidence), ("--rejects", &args.rejects.rejects)];
+    let others = others
+        .into_iter()
+        .filter_map(|(option, path)| Some((option, parent_of(path.as_deref()?).unwrap_or_else(|| ".".into()))));
+    for (option, place) in [(option, parent.to_owned()), ("--output", beside.to_owned())].into_iter().chain(others) {
+        let place = fs::canonicalize(&place).with_context(|| format!("{option} {}", place.display()))?;
         for input in &args.inputs {
             let input = Path::new(input);
             if input.is_dir() && fs::canonicalize(input).is_ok_and(|input| place.starts_with(input)) {
@@ -115,6 +124,12 @@ fn directory(args: &DocumentsArgs) -> anyhow::Result<PathBuf> {
         }
     }
     let mut name = args.output.file_name().context("--output: name a file")?.to_owned();
+    if args.tmp_dir.is_some() {
+        // Outputs of the same name in several places.
+        let mut hasher = DefaultHasher::new();
+        fs::canonicalize(beside)?.hash(&mut hasher);
+        name.push(format!(".{:08x}", hasher.finish() >> 32));
+    }
     name.push(".fpdedup");
     Ok(parent.join(name))
 }
@@ -133,8 +148,9 @@ impl Run<'_> {
             Err(error) => return Err(error.context(format!("{} keeps what was done", work.directory().display()))),
         };
         interrupt::leaves("");
-        summary.write(&work.state, self.common.json)?;
+        let state = work.state.clone();
         work.remove()?;
+        summary.write(&state, self.common.json)?;
         Ok(Outcome::Done)
     }
 }
@@ -152,12 +168,12 @@ impl Run<'_> {
             args.linkage(),
             args.verified(),
             args.evidence.is_some(),
-            args.rejects.on_error,
+            &args.rejects,
             (&args.keep_by, args.keep_order),
         )
     }
 
-    /// Does what is left to do.
+    /// Runs the remaining steps.
     fn phases<F: Fingerprint>(&self, work: &mut Work) -> anyhow::Result<Summary<'_>> {
         let memory = self.args.memory;
         let verified = self.args.verified();
@@ -181,7 +197,10 @@ impl Run<'_> {
         if work.state.step == Step::Compare {
             let started = Instant::now();
             let first = self.args.keep_order;
-            let order = self.args.keep_by.as_deref().map(|column| Order { inputs: &self.inputs, column, first });
+            let order = self.args.keep_by.as_deref().map(|column| {
+                let progress = self.bar("ordering");
+                Order { inputs: &self.inputs, column, first, progress }
+            });
             let comparing = Comparing { distance: self.distance, linkage: self.args.linkage(), order, memory };
             comparing.run::<F>(work, |progress| watch(self.common, "comparing", progress))?;
             seconds[1] += started.elapsed().as_secs_f64();
@@ -189,6 +208,7 @@ impl Run<'_> {
         work.state.seconds = seconds;
         if work.state.step == Step::Verify {
             let started = Instant::now();
+            links::copy(&work.path(LINKS), &work.path(FATES))?;
             if let Some(threshold) = verified {
                 let preparation = self.simhash.preparation();
                 let verifying = Verifying { inputs: &self.inputs, preparation, threshold, memory };

@@ -17,6 +17,7 @@ pub(super) struct Order<'a> {
     pub(super) inputs: &'a Inputs,
     pub(super) column: &'a str,
     pub(super) first: First,
+    pub(super) progress: Progress,
 }
 
 impl Order<'_> {
@@ -24,10 +25,14 @@ impl Order<'_> {
     pub(super) fn keeper(&self, work: &Work, memory: u64) -> anyhow::Result<(Keeper, u64)> {
         let space = Space { memory, sorting: memory, temp_dir: work.directory().to_owned() };
         let mut ranker = Ranker::new(self.first, space);
-        each_value(self.inputs, self.column, &Progress::hidden(), |value| ranker.push((), value))?;
+        each_value(self.inputs, self.column, &self.progress, |value| ranker.push((), value))?;
+        self.progress.finish();
         if let Some(needed) = ranker.beyond_memory() {
-            let needed = bytes(needed);
-            bail!("--memory: the values of --keep-by {} take {needed} beside the comparison; say more", self.column);
+            bail!(
+                "--memory: the values of --keep-by {} need {} more; give that much more",
+                self.column,
+                bytes(2 * (needed - memory))
+            );
         }
         let ranks: Vec<u64> = ranker.finish()?.into_iter().map(|((), rank)| rank).collect();
         if ranks.len() as u64 != work.state.documents {

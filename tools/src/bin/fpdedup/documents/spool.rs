@@ -9,7 +9,7 @@ use fpstore::Fingerprint;
 
 const BUFFER: usize = 1 << 18;
 
-/// What is known of a document.
+/// Result of hashing a document.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Hashed<F> {
     Fingerprint(F),

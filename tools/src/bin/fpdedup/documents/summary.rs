@@ -50,7 +50,7 @@ pub(super) struct Phase {
     pub(super) bytes: u64,
 }
 
-/// All that the summary says.
+/// Content of the summary.
 pub(super) struct Summary<'a> {
     pub(super) output: &'a Path,
     pub(super) hasher: String,

@@ -9,7 +9,7 @@ use fpstore_tools::documents::{Comparison, Document, Inputs, Similarity, Spool, 
 use fpstore_tools::memory;
 use fpstore_tools::progress::Progress;
 
-use super::compare::LINKS;
+use super::compare::FATES;
 use super::links::{Fate, Fates, Link, Links};
 use super::work::{CHANGED, Work};
 
@@ -32,7 +32,7 @@ impl Verifying<'_> {
     pub(super) fn run(&self, work: &Work, progress: impl Fn() -> Progress) -> anyhow::Result<()> {
         let free = memory::of_load(Some(self.memory));
         let most = usize::try_from(free / 4 / PAIR).unwrap_or(usize::MAX).max(1);
-        let mut links = Links::open(work.path(LINKS))?;
+        let mut links = Links::open(work.path(FATES))?;
         let mut document = 0;
         while document < work.state.documents {
             let mut fates = Fates::from(links.path(), document)?;

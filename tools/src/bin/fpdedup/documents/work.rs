@@ -1,6 +1,7 @@
-//! The directory of a run: its intermediate files, and how far it has come. The same command continues from there.
+//! The directory of a run: its intermediate files, and its progress. The same command continues from there.
 
 use std::fs::{self, File, TryLockError};
+use std::hash::{DefaultHasher, Hash, Hasher};
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
@@ -10,11 +11,12 @@ use fpstore_tools::number::count_of;
 use serde::{Deserialize, Serialize};
 
 const STATE: &str = "state.json";
+const LOCK: &str = "lock";
 
 /// Message about inputs that are not those that were hashed.
 pub(super) const CHANGED: &str = "the inputs have changed while the program ran; start it again";
 
-/// What is left to do first.
+/// The next step of a run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub(super) enum Step {
     #[default]
@@ -37,7 +39,7 @@ pub(super) enum IdsAre {
     Texts,
 }
 
-/// How far a run has come. What it counts is durable.
+/// Durable progress of a run.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(super) struct State {
     /// The options and the inputs.
@@ -58,8 +60,10 @@ pub(super) struct State {
     pub(super) seconds: [f64; 4],
 }
 
-/// The directory.
+/// The directory of a run, in the directory of all runs for an output. Its name is a checksum of what the run depends
+/// on, so that a run with other options does not touch it before it has a result of its own.
 pub(super) struct Work {
+    base: PathBuf,
     directory: PathBuf,
     pub(super) state: State,
     /// Whether there is something to continue from.
@@ -70,34 +74,35 @@ pub(super) struct Work {
 
 impl Work {
     /// Makes the directory, or continues a run of the same identity in it.
-    pub(super) fn open(directory: PathBuf, identity: &str) -> anyhow::Result<Self> {
+    pub(super) fn open(base: PathBuf, identity: &str) -> anyhow::Result<Self> {
+        let mut hasher = DefaultHasher::new();
+        identity.hash(&mut hasher);
+        let directory = base.join(format!("{:016x}", hasher.finish()));
         let named = || directory.display().to_string();
         fs::create_dir_all(&directory).with_context(named)?;
-        let lock = File::create(directory.join("lock")).with_context(named)?;
-        match lock.try_lock() {
-            Ok(()) => {}
-            Err(TryLockError::WouldBlock) => bail!("{}: another run works here; wait for it", named()),
-            Err(TryLockError::Error(error)) => return Err(error).with_context(named),
-        }
-        let state = fs::read(directory.join(STATE)).ok();
-        let state = match state.map(|bytes| serde_json::from_slice::<State>(&bytes)) {
-            Some(Ok(state)) if state.identity == identity => {
-                if state.documents > 0 {
-                    let read = count_of(state.documents, "document");
-                    notice::say(format_args!("continuing the run that stopped: {read} were hashed"));
-                }
-                state
-            }
-            Some(_) => {
-                notice::say("the inputs or the options have changed since the run that stopped; starting over");
-                State::default()
-            }
-            None => State::default(),
+        let Some(lock) = locked(&directory).with_context(named)? else {
+            bail!("{}: another run works here; wait for it", named())
         };
+        let state = fs::read(directory.join(STATE)).ok();
+        let state = state.and_then(|bytes| serde_json::from_slice::<State>(&bytes).ok());
+        let state = state.filter(|state| state.identity == identity).unwrap_or_default();
+        if state.documents > 0 {
+            let read = count_of(state.documents, "document");
+            notice::say(format_args!("continuing the run that stopped: {read} were hashed"));
+        }
         let saved = state.documents > 0;
-        let mut work = Self { directory, state, saved, _lock: lock };
+        let mut work = Self { base, directory, state, saved, _lock: lock };
+        if !saved && work.others().next().is_some() {
+            notice::say("the inputs or the options have changed since the run that stopped; starting over");
+        }
         work.state.identity = identity.to_owned();
         Ok(work)
+    }
+
+    /// The directories of other runs for the same output.
+    fn others(&self) -> impl Iterator<Item = PathBuf> {
+        let entries = fs::read_dir(&self.base).into_iter().flatten().flatten().map(|entry| entry.path());
+        entries.filter(|path| *path != self.directory && path.join(LOCK).is_file())
     }
 
     pub(super) fn path(&self, name: &str) -> PathBuf {
@@ -113,7 +118,7 @@ impl Work {
         self.saved
     }
 
-    /// Records how far the run has come; the files must be durable before.
+    /// Records the progress; the files must be durable before.
     pub(super) fn save(&mut self) -> anyhow::Result<()> {
         let (path, new) = (self.path(STATE), self.path("state.json.new"));
         let save = || -> std::io::Result<()> {
@@ -126,7 +131,15 @@ impl Work {
             Ok(())
         };
         save().with_context(|| path.display().to_string())?;
-        self.saved = true;
+        if !self.saved {
+            // Earlier runs in which no program works.
+            for other in self.others() {
+                if matches!(locked(&other), Ok(Some(_))) {
+                    let _ = fs::remove_dir_all(other);
+                }
+            }
+            self.saved = true;
+        }
         Ok(())
     }
 
@@ -136,8 +149,21 @@ impl Work {
         self.save()
     }
 
-    /// Removes the directory: the run is complete.
+    /// Removes the directory of the run, and that of all runs if there is no other one.
     pub(super) fn remove(self) -> anyhow::Result<()> {
-        fs::remove_dir_all(&self.directory).with_context(|| self.directory.display().to_string())
+        fs::remove_dir_all(&self.directory).with_context(|| self.directory.display().to_string())?;
+        // It may hold other runs, or files that are not ours.
+        let _ = fs::remove_dir(&self.base);
+        Ok(())
+    }
+}
+
+/// Locks the directory of a run; `None` if another program works there.
+fn locked(directory: &Path) -> std::io::Result<Option<File>> {
+    let lock = File::create(directory.join(LOCK))?;
+    match lock.try_lock() {
+        Ok(()) => Ok(Some(lock)),
+        Err(TryLockError::WouldBlock) => Ok(None),
+        Err(TryLockError::Error(error)) => Err(error),
     }
 }

@@ -9,7 +9,7 @@ use fpstore_tools::output::{Column, Output, Rows};
 use fpstore_tools::progress::Progress;
 use fpstore_tools::{interrupt, memory};
 
-use super::compare::LINKS;
+use super::compare::FATES;
 use super::hash::FINGERPRINTS;
 use super::ids::AllIds;
 use super::links::{Fate, Fates, Link};
@@ -41,7 +41,7 @@ pub(super) fn removed(
     verified: bool,
 ) -> anyhow::Result<(Removals, Option<Output>)> {
     let mut removals = Removals::default();
-    let mut fates = Fates::from(&work.path(LINKS), 0)?;
+    let mut fates = Fates::from(&work.path(FATES), 0)?;
     let Some(mut output) = output else {
         for _ in 0..work.state.documents {
             removals.count(fates.next()?);
@@ -81,7 +81,7 @@ pub(super) fn documents<F: Fingerprint>(
     memory: u64,
     progress: &Progress,
 ) -> anyhow::Result<Copied> {
-    let mut fates = Fates::from(&work.path(LINKS), 0)?;
+    let mut fates = Fates::from(&work.path(FATES), 0)?;
     let mut entries = Entries::open(&work.path(FINGERPRINTS))?;
     let keep = |document: u64| {
         if document >= work.state.documents {

@@ -3,14 +3,14 @@
 use std::ffi::OsString;
 use std::path::PathBuf;
 
-use fpstore_tools::documents::DocumentOptions;
+use fpstore_tools::documents::{DocumentOptions, RejectOptions};
 use fpstore_tools::size;
 use fpstore_tools::sketching::FeatureOptions;
 
 pub(crate) const EXAMPLES: &str = "\
 Compares the text of every removed document in the evidence of `fpdedup keep` (or `fpdedup documents`) with that of its \
 keeper. A row is confirmed if their Jaccard similarity, the share of the distinct features that both have, is at least \
-T; otherwise it is doubtful: the document was removed although its text is another one.
+T; otherwise it is doubtful: the text differs from the keeper's.
 
 A row has the columns `id<TAB>keeper<TAB>cluster<TAB>distance<TAB>jaccard<TAB>edit<TAB>verdict`. edit is 1 - edits / \
 length (Levenshtein), for texts of at most 2 KiB, in which few words decide; otherwise the cell is empty, in JSON and \
@@ -18,7 +18,8 @@ Parquet null. With --substring, the longest common substring as a share of the l
 for texts of at most 64 KiB.
 
 DOCUMENTS may be in any order. The evidence is taken in parts whose ids fit --memory, and the documents are read once \
-for each part. Documents without ids are numbered from 0, as a store and `fpdedup documents` number them.
+for each part. Documents without ids are numbered from 0, as `fpdedup documents` numbers them; a store numbers only \
+documents that have a fingerprint, so its evidence needs documents with ids.
 
 Examples:
   fpdedup keep --evidence gone.parquet store > keep.txt
@@ -69,6 +70,9 @@ pub(crate) struct VerifyArgs {
 
     #[command(flatten)]
     pub(crate) options: DocumentOptions,
+
+    #[command(flatten)]
+    pub(crate) rejects: RejectOptions,
 }
 
 fn similarity(text: &str) -> Result<f64, String> {

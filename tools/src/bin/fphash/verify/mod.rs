@@ -9,7 +9,7 @@ mod part;
 mod sinks;
 
 use anyhow::{Context, bail};
-use fpsketch::{Simhash, SimhashPreset};
+use fpsketch::{Normalise, Simhash, SimhashPreset};
 use fpstore::IdKind;
 use fpstore_tools::common::Common;
 use fpstore_tools::documents::{Comparison, DocumentOptions, Inputs};
@@ -40,6 +40,7 @@ pub(crate) fn run(args: &VerifyArgs, common: Common) -> anyhow::Result<Outcome> 
         ("--output", args.output.as_deref()),
         ("--confirmed", args.confirmed.as_deref()),
         ("--doubtful", args.doubtful.as_deref()),
+        ("--rejects", args.rejects.rejects.as_deref()),
     ];
     let read: Vec<_> = args.documents.iter().map(AsRef::as_ref).chain([args.evidence.as_os_str()]).collect();
     check_apart(&outputs, &read)?;
@@ -51,7 +52,9 @@ pub(crate) fn run(args: &VerifyArgs, common: Common) -> anyhow::Result<Outcome> 
     let simhash = Simhash::new(SimhashPreset::Native);
     let preparation = args.features.change(simhash.preparation().clone(), false);
     let comparison = Comparison::new(&preparation).with_texts(true, args.substring);
-    let collect = Collect { inputs: &inputs, normalise: preparation.normalise(), directory };
+    // The comparison normalises the texts.
+    let raw = Normalise::default();
+    let collect = Collect { inputs: &inputs, normalise: &raw, directory, rejects: &args.rejects };
     let mut sinks = Sinks::new(args, common.json)?;
     let budget = Budget::new(args.memory);
     let mut part = Part::default();

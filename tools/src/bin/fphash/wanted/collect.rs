@@ -5,7 +5,9 @@ use std::path::Path;
 use anyhow::bail;
 use fpsketch::Normalise;
 use fpstore_tools::common::Common;
-use fpstore_tools::documents::{Content, Document, DocumentId, Inputs, Location, Spool, Spooled};
+use fpstore_tools::documents::{
+    self, Content, Document, DocumentId, Fault, Inputs, Location, RejectOptions, Rejects, Spool, Spooled,
+};
 
 use super::budget::Budget;
 use super::ids::Ids;
@@ -17,6 +19,7 @@ pub(crate) struct Collect<'a> {
     pub(crate) inputs: &'a Inputs,
     pub(crate) normalise: &'a Normalise,
     pub(crate) directory: Option<&'a Path>,
+    pub(crate) rejects: &'a RejectOptions,
 }
 
 /// The texts of documents, by the index of their ids.
@@ -40,24 +43,24 @@ enum Made {
     /// The document has an id that is not needed.
     Other,
     /// The document has no id.
-    WithoutId(String),
+    WithoutId(u64, String),
 }
 
 impl Collect<'_> {
-    /// Returns the normalised texts of the documents with these ids. Documents without ids are numbered from 0, as a
-    /// store numbers them.
+    /// Returns the normalised texts of the documents with these ids. Documents without ids are numbered from 0; those
+    /// that cannot be read have a number, too.
     pub(crate) fn texts(self, ids: &Ids, budget: Budget, common: Common) -> anyhow::Result<Texts> {
         let make = |document: Document, _: &Location| {
-            let Document { id, content, .. } = document;
+            let Document { id, content, number: place } = document;
             let Content::Text(text) = content else {
                 bail!("texts are compared, not tokens; name the column of the text")
             };
             let number = matches!(id, DocumentId::Number(_));
-            Ok(match (ids.of(&id), id) {
+            Ok(Ok(match (ids.of(&id), id) {
                 (Some(index), _) => Made::Needed { index, number, text: self.normalise.apply(&text).into_owned() },
-                (None, DocumentId::None) => Made::WithoutId(text),
+                (None, DocumentId::None) => Made::WithoutId(place, text),
                 (None, _) => Made::Other,
-            })
+            }))
         };
         let mut contents = Spool::new(ids.len(), self.directory)?;
         let mut numbers = vec![false; ids.len()];
@@ -66,19 +69,25 @@ impl Collect<'_> {
             contents.add(index, &Content::Text(text))
         };
         let mut numbering = IdAssignment::default();
-        let take = |made: Vec<Made>| {
+        let mut rejects = Rejects::open(self.rejects)?;
+        let take = |made: Vec<documents::Made<Result<Made, Fault>>>| {
             for made in made {
+                let Some((at, made)) = rejects.keep(made)? else { continue };
                 match made {
                     Made::Needed { index, number, text } => {
                         numbering.with_id()?;
                         if !add(index, number, text)? {
                             let name = ids.name(index).unwrap_or_default();
-                            bail!("two documents have the id '{name}', so it does not say which is meant");
+                            bail!(
+                                "{at}: another document has the id '{name}', too, so it does not say which is meant; \
+                                 leave one of the two out"
+                            );
                         }
                     }
                     Made::Other => numbering.with_id()?,
-                    Made::WithoutId(text) => {
-                        if let Some(index) = ids.of(&DocumentId::Number(numbering.without_id()?)) {
+                    Made::WithoutId(place, text) => {
+                        numbering.without_id()?;
+                        if let Some(index) = ids.of(&DocumentId::Number(place)) {
                             add(index, true, self.normalise.apply(&text).into_owned())?;
                         }
                     }
@@ -86,7 +95,8 @@ impl Collect<'_> {
             }
             Ok(())
         };
-        lines::each(self.inputs, budget.documents(ids), 0, common, make, take)?;
+        let count = lines::each_or_fault(self.inputs, budget.documents(ids), 0, common, make, take)?;
+        rejects.finish(count)?.warn();
         Ok(Texts { contents: contents.finish()?, numbers })
     }
 }
@@ -94,24 +104,23 @@ impl Collect<'_> {
 /// Checks that either all documents have ids or none does.
 #[derive(Clone, Copy, Debug, Default)]
 struct IdAssignment {
-    next: u64,
-    with_ids: bool,
+    with: bool,
+    without: bool,
 }
 
 impl IdAssignment {
     fn with_id(&mut self) -> anyhow::Result<()> {
-        self.with_ids = true;
+        self.with = true;
         self.check()
     }
 
-    fn without_id(&mut self) -> anyhow::Result<u64> {
-        self.next += 1;
-        self.check()?;
-        Ok(self.next - 1)
+    fn without_id(&mut self) -> anyhow::Result<()> {
+        self.without = true;
+        self.check()
     }
 
     fn check(self) -> anyhow::Result<()> {
-        if self.with_ids && self.next > 0 {
+        if self.with && self.without {
             bail!("some documents have ids and others have none; --id-column names the column of the ids");
         }
         Ok(())

@@ -15,7 +15,7 @@ use anyhow::{Context, bail};
 use fpsketch::Features;
 use fpsketch::compare::Measure;
 use fpstore_tools::common::Common;
-use fpstore_tools::documents::{DocumentOptions, Inputs};
+use fpstore_tools::documents::{DocumentOptions, Inputs, RejectOptions};
 use fpstore_tools::exit::Outcome;
 use fpstore_tools::number::count_of;
 use fpstore_tools::rows::Rows;
@@ -45,7 +45,8 @@ pub(super) fn run(args: &CompareArgs, matches: &OsStr, common: Common) -> anyhow
     let ids = wanted(&rows, columns, budget)?;
 
     let normalise = args.features.normalise.clone().unwrap_or_default();
-    let collect = Collect { inputs: &inputs, normalise: &normalise, directory };
+    let rejects = RejectOptions::default();
+    let collect = Collect { inputs: &inputs, normalise: &normalise, directory, rejects: &rejects };
     let texts = collect.texts(&ids, budget, common)?;
     if texts.contents.missing().is_some() {
         complain(&rows, columns, &ids, &texts)?;
