@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 use crate::points::every;
 use crate::support::{Place, Random, fpdedup};
 
-const DOCUMENTS: u64 = 60_000;
+const DOCUMENTS: u64 = 40_000;
 
 /// Documents in families.
 fn documents() -> String {

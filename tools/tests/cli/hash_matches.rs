@@ -208,7 +208,7 @@ fn what_does_not_fit_together() {
     fails_of("1\t2\n1\t02\n", &good, &edit, &["m.tsv: line 2: no document has the id '02'"]);
     fails_of("1\t2\n1\n", &good, &edit, &["m.tsv: line 2: there is no column 2, only 1", "--id-columns"]);
     fails_of("1\t2\n", &good, &["--by", "edit"], &["line 1: there is no column 5, only 2"]);
-    fails_of("1\t2\n", &documents, &edit, &["two documents have the id '2'"]);
+    fails_of("1\t2\n", &documents, &edit, &["line 3: another document has the id '2'"]);
     // Faults of documents that are not needed are ignored.
     filter(&matches("1\t1\n"), &documents, &edit).assert().code(0).stdout("1\t1\t1\n");
     for (options, parts) in [
