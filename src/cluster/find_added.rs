@@ -12,7 +12,7 @@ use crate::cluster::few_pairs::Few;
 use crate::cluster::groups::{Groups, shares, visit_best};
 use crate::cluster::keeper::Keeper;
 use crate::cluster::labels::Label;
-use crate::cluster::linkage::Linkage;
+use crate::cluster::linkage::{Linkage, PAIR_BYTES};
 use crate::cluster::match_removals::{Earlier, NONE};
 use crate::cluster::numbers::Numbers;
 use crate::cluster::priority::Priorities;
@@ -309,7 +309,7 @@ fn joined<F: Fingerprint>(
         *slot
     };
     let is_kept = |number: u32| earlier.kept.get(number as usize).is_some_and(|&kept| kept != NONE);
-    earlier.removed.visit(|piece| {
+    earlier.removed.visit(PAIR_BYTES, |piece| {
         for &[a, b, c, d, e, f, g, h] in piece.as_chunks().0 {
             let (number, of_keeper) = (u32::from_le_bytes([a, b, c, d]), u32::from_le_bytes([e, f, g, h]));
             let (one, keeper) = (position(number, &mut keepers), position(of_keeper, &mut keepers));

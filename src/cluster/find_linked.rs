@@ -12,7 +12,7 @@ use crate::cluster::clusters::Clusters;
 use crate::cluster::components::Components;
 use crate::cluster::groups::visit_best;
 use crate::cluster::keeper::Keeper;
-use crate::cluster::linkage::{Linkage, Links};
+use crate::cluster::linkage::{Linkage, Links, PAIR_BYTES};
 use crate::cluster::numbers::Numbers;
 use crate::cluster::priority::Priorities;
 use crate::cluster::union_find::UnionFind;
@@ -25,7 +25,6 @@ use std::ops::ControlFlow;
 
 /// Pairs that threads hand on together.
 const CHUNK: usize = 1 << 13;
-const PAIR_BYTES: usize = 8;
 
 /// Makes chunks of the pairs that a thread finds: the numbers of both fingerprints, four bytes each.
 struct Numbering<'a, F> {
@@ -127,7 +126,7 @@ impl<F: Fingerprint> Clusters<F> {
     ) -> Result<Vec<u32>> {
         let mut sorter = Sorter::new(&self.job.workspace(memory), memory);
         let position = |number: [u8; 4]| positions.get(u32::from_le_bytes(number) as usize).copied().unwrap_or(0);
-        pairs.visit(|piece| {
+        pairs.visit(PAIR_BYTES, |piece| {
             self.job.progress.check()?;
             for &[a, b, c, d, e, f, g, h] in piece.as_chunks().0 {
                 let (one, other) = (position([a, b, c, d]), position([e, f, g, h]));

@@ -4,6 +4,9 @@
 //! of higher priority, in that order (`find_linked.rs`). Records with the same fingerprint are near each other and have
 //! the same neighbours, so they are always in one cluster, and the best of them decides for all.
 
+/// Bytes of two numbers of fingerprints: a pair, or a removed one and its keeper.
+pub(crate) const PAIR_BYTES: usize = 8;
+
 /// The rule by which near records become clusters.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Linkage {

@@ -33,10 +33,12 @@ impl Spool {
         Ok(())
     }
 
-    pub(crate) fn visit(&self, mut visit: impl FnMut(&[u8]) -> Result<()>) -> Result<()> {
+    /// Calls `visit` with all bytes, in pieces of whole entries of `entry` bytes.
+    pub(crate) fn visit(&self, entry: usize, mut visit: impl FnMut(&[u8]) -> Result<()>) -> Result<()> {
         let (mut offset, mut piece) = (0, Vec::new());
+        let most = (self.piece - self.piece % entry).max(entry) as u64;
         while offset < self.file.length() {
-            piece.resize(length((self.piece as u64).min(self.file.length() - offset)), 0);
+            piece.resize(length(most.min(self.file.length() - offset)), 0);
             self.file.read(offset, &mut piece)?;
             offset += piece.len() as u64;
             visit(&piece)?;

@@ -200,3 +200,30 @@ fn every_failure_is_reported() {
         failed.map_or(Ok(()), Err)
     });
 }
+
+/// The memory decides on the length of the pieces, which need not be a multiple of an entry.
+#[test]
+fn pieces_of_a_spool_are_whole_entries() {
+    let directory = tempfile::tempdir().unwrap();
+    let memory = (1 << 24) + 64 * 1000 + 7;
+    let workspace = Workspace { memory, ..workspace(Arc::new(FileSystem::default()), directory.path()) };
+    let mut spool = Spool::within(&workspace);
+    let entries = 300_000_u64;
+    for number in 0..entries {
+        let mut bytes = [number, !number, 7].map(u64::to_le_bytes).as_flattened().to_vec();
+        spool.append(&mut bytes).unwrap();
+    }
+    let mut next = 0;
+    spool
+        .visit(24, |piece| {
+            assert!(piece.len().is_multiple_of(24));
+            for entry in piece.as_chunks::<24>().0 {
+                let words: Vec<u64> = entry.as_chunks::<8>().0.iter().map(|word| u64::from_le_bytes(*word)).collect();
+                assert_eq!(words, [next, !next, 7]);
+                next += 1;
+            }
+            Ok(())
+        })
+        .unwrap();
+    assert_eq!(next, entries);
+}

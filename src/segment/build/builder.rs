@@ -120,7 +120,7 @@ fn write_in_order(
         while ended {
             current += 1;
             let Some(next) = waiting.remove(&current) else { break };
-            next.pages.visit(|pages| writer.pages(pages))?;
+            next.pages.visit(1, |pages| writer.pages(pages))?;
             ended = next.end.is_some();
             next.end.iter().try_for_each(|end| writer.part(end))?;
         }
@@ -252,7 +252,7 @@ fn finish_first(building: Building<'_>, table: PrimaryTable, sender: &Sender) ->
 }
 
 fn finish_ids(section: usize, (spool, encoded): (Spool, EncodedIds), sender: &Sender) -> Result<()> {
-    spool.visit(|pages| send(sender, section, SectionPart::Pages(pages.to_vec())))?;
+    spool.visit(1, |pages| send(sender, section, SectionPart::Pages(pages.to_vec())))?;
     send(sender, section, SectionPart::Ids(encoded))
 }
 

@@ -87,16 +87,13 @@ impl<F: Fingerprint> SecondaryKeyBuffer<F> {
         // Each thread may make a table.
         let memory = workspace.memory_of_tables() / workspace.executor.threads() as u64;
         let mut sorter = Sorter::new(workspace, memory);
-        let (mut row, mut rest) = (0u64, Vec::new());
-        spool.visit(|piece| {
-            rest.extend_from_slice(piece);
-            let whole = rest.len() - rest.len() % F::BYTES;
-            let fingerprints = rest.get(..whole).unwrap_or_default().chunks_exact(F::BYTES);
+        let mut row = 0;
+        spool.visit(F::BYTES, |piece| {
+            let fingerprints = piece.chunks_exact(F::BYTES);
             let keys =
                 fingerprints.zip(row..).map(|(bytes, row)| key(row, F::from_le_bytes(bytes).unwrap_or_default()));
             let keys: Vec<u64> = keys.collect();
             row += keys.len() as u64;
-            rest.drain(..whole);
             sorter.extend(&keys)
         })?;
         sorter.finish()?.chunks(memory).try_for_each(|chunk| visit(&chunk?))

@@ -21,11 +21,13 @@ removes all later ones near it (--linkage star). So each removed document is nea
 Documents without features, such as empty ones, stay.
 
 --verify T compares the text of each removed document with that of its keeper, and lets it stay if fewer than T of \
-their features are shared (Jaccard similarity, of the same features as the fingerprint). --threshold T is the \
-similarity to look for: it chooses K, and implies --verify T.
+their features are shared (Jaccard similarity, of the same features as the fingerprint). Documents whose texts \
+differ are compared among themselves, up to three times; after that some that stay may be similar to each other. --threshold T is the similarity to look for: it chooses \
+K, and implies --verify T.
 
 A run that was stopped, or failed, leaves a directory beside the output; the same command then continues. Inputs are \
-read two or three times, so they must be files.
+read two to four times, so they must be files; --verify reads them once for each part of the removed documents that \
+memory holds.
 
 The summary on standard error (with --json an object on standard output) counts the removed documents by rule, and has \
 the seconds and bytes of each phase.
@@ -49,7 +51,7 @@ pub(crate) struct DocumentsArgs {
     #[arg(short = 'o', long, value_name = "FILE")]
     pub(crate) output: PathBuf,
 
-    /// How near documents are found. minhash comes with the key index and is not there yet
+    /// How near documents are found. minhash needs the key index, which this version does not have
     #[arg(long, value_enum, value_name = "simhash|minhash", default_value = "simhash")]
     pub(crate) method: Method,
 
@@ -70,7 +72,7 @@ pub(crate) struct DocumentsArgs {
     #[arg(long, value_enum, value_name = "RULE", default_value = "star")]
     linkage: Rule,
 
-    /// Column of the inputs by which documents come first, instead of their order: numbers, dates, times and booleans
+    /// Column of the inputs that is the priority of documents, instead of their order: numbers, dates, times and booleans
     /// come by value, texts by their bytes; a column of csv has numbers if all its values are. Documents with equal values
     /// come in the order of the input, and documents without a value last
     #[arg(long, value_name = "COLUMN")]

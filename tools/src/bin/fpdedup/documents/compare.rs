@@ -11,7 +11,7 @@ use fpstore::{Filters, Fingerprint, Id, IdKind, Options, Parameters, Store};
 use fpstore_tools::{interrupt, memory};
 
 use super::hash::FINGERPRINTS;
-use super::links::{Fate, Link, Links};
+use super::links::{Fate, Fates, Link, Links};
 use super::order::Order;
 use super::spool::{Entries, Hashed};
 use super::work::{Step, Work};
@@ -35,17 +35,47 @@ pub(super) struct Comparing<'a> {
 }
 
 impl Comparing<'_> {
-    pub(super) fn run<F: Fingerprint>(
+    /// Decides on all documents.
+    pub(super) fn run<F: Fingerprint>(&self, work: &mut Work, watch: &Watch<'_>) -> anyhow::Result<()> {
+        let mut links = Links::create(work.path(LINKS), work.state.documents)?;
+        self.decide::<F>(work, &mut links, None, watch)?;
+        work.done(Step::Verify)
+    }
+
+    /// Decides on the documents whose texts differ from their keepers', among themselves.
+    pub(super) fn again<F: Fingerprint>(&self, work: &Work, watch: &Watch<'_>) -> anyhow::Result<()> {
+        let mut links = Links::open(work.path(FATES))?;
+        let mut fates = Fates::from(links.path(), 0)?;
+        let mut doubtful = Bits::new(work.state.documents);
+        let mut settled = Vec::new();
+        for document in 0..work.state.documents {
+            if fates.next()? == Fate::Doubtful {
+                doubtful.set(document);
+                settled.push((document, Fate::Different));
+            }
+            if settled.len() == GATHERED {
+                links.set(&mut settled)?;
+                settled.clear();
+            }
+        }
+        links.set(&mut settled)?;
+        self.decide::<F>(work, &mut links, Some(&doubtful), watch)
+    }
+
+    /// Decides on all documents, or on some, and writes which of them are removed.
+    fn decide<F: Fingerprint>(
         &self,
-        work: &mut Work,
-        watch: impl FnOnce(fpstore::Progress) -> anyhow::Result<Watched>,
+        work: &Work,
+        links: &mut Links,
+        among: Option<&Bits>,
+        watch: &Watch<'_>,
     ) -> anyhow::Result<()> {
         let free = memory::of_load(Some(self.memory));
         let (keeper, ranks) = match &self.order {
             Some(order) => order.keeper(work, free / 2)?,
             None => (Keeper::Smallest, 0),
         };
-        let store = self.load::<F>(work, free - ranks)?;
+        let store = self.load::<F>(work, free - ranks, among)?;
         let spare = free.saturating_sub(ranks + store.statistics().resident_bytes);
         let clusters = store
             .clusters(self.distance)?
@@ -55,7 +85,6 @@ impl Comparing<'_> {
             .with_keepers();
         let watched = watch(clusters.progress())?;
         let clustering = clusters.find(&keeper).context("--memory")?;
-        let mut links = Links::create(work.path(LINKS), work.state.documents)?;
         let most = usize::try_from(spare / 4 / EACH).unwrap_or(usize::MAX).max(GATHERED);
         let mut fates = Vec::new();
         let mut failed = None;
@@ -76,11 +105,11 @@ impl Comparing<'_> {
         links.set(&mut fates)?;
         links.sync()?;
         watched.finish();
-        work.done(Step::Verify)
+        Ok(())
     }
 
-    /// Returns the store of all fingerprints.
-    fn load<F: Fingerprint>(&self, work: &Work, memory: u64) -> anyhow::Result<Store<F>> {
+    /// Returns the store of all fingerprints, or of some.
+    fn load<F: Fingerprint>(&self, work: &Work, memory: u64, among: Option<&Bits>) -> anyhow::Result<Store<F>> {
         let path = work.path("store");
         if path.exists() {
             fs::remove_dir_all(&path).with_context(|| path.display().to_string())?;
@@ -92,7 +121,10 @@ impl Comparing<'_> {
         let mut sorter = RecordSorter::<F>::new(&path, &options);
         let mut entries = Entries::open(&work.path(FINGERPRINTS))?;
         for document in 0..work.state.documents {
-            if let Hashed::Fingerprint(fingerprint) = entries.next()? {
+            let hashed = entries.next()?;
+            if let Hashed::Fingerprint(fingerprint) = hashed
+                && among.is_none_or(|among| among.has(document))
+            {
                 sorter.push(fingerprint, document.into())?;
             }
             if document % 4096 == 0 {
@@ -101,6 +133,32 @@ impl Comparing<'_> {
         }
         let parameters = Parameters::new(self.distance).with_width(F::WIDTH).with_ids(IdKind::Number);
         Ok(Store::create_loaded(&path, &parameters, &options, sorter.finish()?)?.0)
+    }
+}
+
+/// Shows the progress of a comparison.
+pub(super) type Watch<'a> = dyn Fn(fpstore::Progress) -> anyhow::Result<Watched> + 'a;
+
+/// A bit for each document.
+struct Bits(Vec<u64>);
+
+impl Bits {
+    fn new(documents: u64) -> Self {
+        Self(vec![0; usize::try_from(documents.div_ceil(64)).unwrap_or(usize::MAX)])
+    }
+
+    fn place(document: u64) -> (usize, u64) {
+        (usize::try_from(document / 64).unwrap_or(usize::MAX), 1 << (document % 64))
+    }
+
+    fn set(&mut self, document: u64) {
+        let (word, bit) = Self::place(document);
+        self.0.iter_mut().skip(word).take(1).for_each(|word| *word |= bit);
+    }
+
+    fn has(&self, document: u64) -> bool {
+        let (word, bit) = Self::place(document);
+        self.0.get(word).is_some_and(|word| word & bit != 0)
     }
 }
 

@@ -10,9 +10,11 @@ use anyhow::Context;
 const ENTRY: usize = 25;
 const BUFFER: usize = 1 << 18;
 
-/// State bytes: kept; kept because its text differs from the keeper's. Other values are the distance plus 1.
+/// State bytes: kept; kept because its text differs from the keeper's, for now or for good. Other values are the distance
+/// plus 1.
 const STAYS: u8 = 0;
 const DOUBTFUL: u8 = u8::MAX;
+const DIFFERENT: u8 = u8::MAX - 1;
 
 /// Why a document is removed.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -29,8 +31,10 @@ pub(super) struct Link {
 pub(super) enum Fate {
     Stays,
     Removed(Link),
-    /// It stays, because its text differs from the keeper's.
+    /// Its text differs from the keeper's; another document may remove it.
     Doubtful,
+    /// It stays, because its text differs from the keeper's.
+    Different,
 }
 
 /// A file with an entry for each document.
@@ -126,8 +130,9 @@ impl Fate {
         match self {
             Self::Stays => {}
             Self::Doubtful => bytes.fill(DOUBTFUL),
+            Self::Different => bytes.fill(DIFFERENT),
             Self::Removed(Link { keeper, cluster, distance, similarity }) => {
-                let state = u8::try_from(distance + 1).unwrap_or(DOUBTFUL - 1);
+                let state = u8::try_from(distance + 1).unwrap_or(DIFFERENT - 1);
                 let fields = [keeper.to_le_bytes(), cluster.to_le_bytes(), similarity.to_bits().to_le_bytes()];
                 let all = std::iter::once(&state).chain(fields.as_flattened());
                 bytes.iter_mut().zip(all).for_each(|(to, from)| *to = *from);
@@ -145,6 +150,7 @@ impl Fate {
         match *state {
             STAYS => Self::Stays,
             DOUBTFUL => Self::Doubtful,
+            DIFFERENT => Self::Different,
             distance => Self::Removed(Link {
                 keeper: field(0),
                 cluster: field(1),
@@ -169,11 +175,12 @@ mod tests {
         };
         let mut fates: Vec<(u64, Fate)> = (0..1000).rev().filter(|n| n % 7 > 2).map(|n| (n, removed(n))).collect();
         links.set(&mut fates).unwrap();
-        links.set(&mut [(500, Fate::Doubtful)]).unwrap();
+        links.set(&mut [(501, Fate::Different), (500, Fate::Doubtful)]).unwrap();
         let mut read = Fates::from(links.path(), 3).unwrap();
         for document in 3..1000 {
             let expected = match document {
                 500 => Fate::Doubtful,
+                501 => Fate::Different,
                 document if document % 7 > 2 => removed(document),
                 _ => Fate::Stays,
             };

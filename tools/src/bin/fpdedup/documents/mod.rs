@@ -35,7 +35,7 @@ use fpstore_tools::progress::Progress;
 use fpstore_tools::width::{by_width, check_distance};
 
 use args::{DocumentsArgs, Method};
-use compare::{Comparing, FATES, LINKS};
+use compare::{Comparing, FATES, LINKS, Watch};
 use hash::Hashing;
 use order::Order;
 use summary::{Phase, Summary};
@@ -47,6 +47,10 @@ use crate::job::watch;
 /// Default distances: beyond them, many near pairs are so by chance (BENCHMARKS.md, "How well fingerprints match").
 const DISTANCE: u32 = 6;
 const DISTANCE_OF_128: u32 = 20;
+
+/// How often documents whose texts differ from their keepers' are compared among themselves. Each time all documents are
+/// read, and pages of one template may need as many times as there are pages.
+const ROUNDS: usize = 3;
 
 /// A run whose options have been checked.
 struct Run<'a> {
@@ -194,15 +198,15 @@ impl Run<'_> {
             seconds[0] += started.elapsed().as_secs_f64();
         }
         work.state.seconds = seconds;
+        let first = self.args.keep_order;
+        let order = self.args.keep_by.as_deref();
+        let bar = || self.bar("ordering");
+        let order = order.map(|column| Order { inputs: &self.inputs, column, first, progress: &bar });
+        let comparing = Comparing { distance: self.distance, linkage: self.args.linkage(), order, memory };
+        let watch: &Watch<'_> = &|progress| watch(self.common, "comparing", progress);
         if work.state.step == Step::Compare {
             let started = Instant::now();
-            let first = self.args.keep_order;
-            let order = self.args.keep_by.as_deref().map(|column| {
-                let progress = self.bar("ordering");
-                Order { inputs: &self.inputs, column, first, progress }
-            });
-            let comparing = Comparing { distance: self.distance, linkage: self.args.linkage(), order, memory };
-            comparing.run::<F>(work, |progress| watch(self.common, "comparing", progress))?;
+            comparing.run::<F>(work, watch)?;
             seconds[1] += started.elapsed().as_secs_f64();
         }
         work.state.seconds = seconds;
@@ -212,6 +216,12 @@ impl Run<'_> {
             if let Some(threshold) = verified {
                 let preparation = self.simhash.preparation();
                 let verifying = Verifying { inputs: &self.inputs, preparation, threshold, memory };
+                for _ in 0..ROUNDS {
+                    if verifying.run(work, || self.bar("verifying"))? == 0 {
+                        break;
+                    }
+                    comparing.again::<F>(work, watch)?;
+                }
                 verifying.run(work, || self.bar("verifying"))?;
             }
             seconds[2] += started.elapsed().as_secs_f64();

@@ -17,7 +17,8 @@ pub(super) struct Order<'a> {
     pub(super) inputs: &'a Inputs,
     pub(super) column: &'a str,
     pub(super) first: First,
-    pub(super) progress: Progress,
+    /// Shows the progress of reading the column.
+    pub(super) progress: &'a dyn Fn() -> Progress,
 }
 
 impl Order<'_> {
@@ -25,8 +26,9 @@ impl Order<'_> {
     pub(super) fn keeper(&self, work: &Work, memory: u64) -> anyhow::Result<(Keeper, u64)> {
         let space = Space { memory, sorting: memory, temp_dir: work.directory().to_owned() };
         let mut ranker = Ranker::new(self.first, space);
-        each_value(self.inputs, self.column, &self.progress, |value| ranker.push((), value))?;
-        self.progress.finish();
+        let shown = (self.progress)();
+        each_value(self.inputs, self.column, &shown, |value| ranker.push((), value))?;
+        shown.finish();
         if let Some(needed) = ranker.beyond_memory() {
             bail!(
                 "--memory: the values of --keep-by {} need {} more; give that much more",

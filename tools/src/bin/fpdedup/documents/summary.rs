@@ -25,7 +25,7 @@ impl Removals {
     pub(super) fn count(&mut self, fate: Fate) {
         match fate {
             Fate::Stays => {}
-            Fate::Doubtful => self.doubtful += 1,
+            Fate::Doubtful | Fate::Different => self.doubtful += 1,
             Fate::Removed(Link { distance, .. }) => {
                 let distance = distance as usize;
                 if self.by_distance.len() <= distance {

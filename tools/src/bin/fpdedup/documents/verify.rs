@@ -29,30 +29,34 @@ pub(super) struct Verifying<'a> {
 type Pair = (u64, Link);
 
 impl Verifying<'_> {
-    pub(super) fn run(&self, work: &Work, progress: impl Fn() -> Progress) -> anyhow::Result<()> {
+    /// Compares the texts of all removed documents that were not compared before. Returns the number of those that
+    /// differ from their keeper.
+    pub(super) fn run(&self, work: &Work, progress: impl Fn() -> Progress) -> anyhow::Result<u64> {
         let free = memory::of_load(Some(self.memory));
         let most = usize::try_from(free / 4 / PAIR).unwrap_or(usize::MAX).max(1);
         let mut links = Links::open(work.path(FATES))?;
-        let mut document = 0;
+        let (mut document, mut doubtful) = (0, 0);
         while document < work.state.documents {
             let mut fates = Fates::from(links.path(), document)?;
             let mut pairs: Vec<Pair> = Vec::new();
             while document < work.state.documents && pairs.len() < most {
-                if let Fate::Removed(link) = fates.next()? {
-                    pairs.push((document, link));
+                match fates.next()? {
+                    Fate::Removed(link) if link.similarity.is_nan() => pairs.push((document, link)),
+                    _ => {}
                 }
                 document += 1;
             }
             if !pairs.is_empty() {
                 let shown = progress();
-                self.part(&pairs, &mut links, work, free, &shown)?;
+                doubtful += self.part(&pairs, &mut links, work, free, &shown)?;
                 shown.finish();
             }
         }
-        links.sync()
+        links.sync()?;
+        Ok(doubtful)
     }
 
-    /// Compares some pairs.
+    /// Compares some pairs; returns the number of those that differ.
     fn part(
         &self,
         pairs: &[Pair],
@@ -60,7 +64,7 @@ impl Verifying<'_> {
         work: &Work,
         free: u64,
         progress: &Progress,
-    ) -> anyhow::Result<()> {
+    ) -> anyhow::Result<u64> {
         let mut wanted: Vec<u64> = pairs.iter().flat_map(|(document, link)| [*document, link.keeper]).collect();
         wanted.sort_unstable();
         wanted.dedup();
@@ -88,6 +92,8 @@ impl Verifying<'_> {
             let fate = if is_similar { Fate::Removed(Link { similarity, ..*link }) } else { Fate::Doubtful };
             (*document, fate)
         };
-        links.set(&mut pairs.iter().zip(similarities).map(judge).collect::<Vec<_>>())
+        let mut fates: Vec<_> = pairs.iter().zip(similarities).map(judge).collect();
+        links.set(&mut fates)?;
+        Ok(fates.iter().filter(|(_, fate)| *fate == Fate::Doubtful).count() as u64)
     }
 }
