@@ -206,7 +206,7 @@ fn every_failure_is_reported() {
 fn pieces_of_a_spool_are_whole_entries() {
     let directory = tempfile::tempdir().unwrap();
     let memory = (1 << 24) + 64 * 1000 + 7;
-    let workspace = Workspace { memory, ..workspace(Arc::new(FileSystem::default()), directory.path()) };
+    let workspace = Workspace { memory, ..workspace(Arc::new(FileSystem), directory.path()) };
     let mut spool = Spool::within(&workspace);
     let entries = 300_000_u64;
     for number in 0..entries {
