@@ -14,10 +14,11 @@ use super::format::{check_parquet, ending_of};
 use super::json_value::OfJson;
 use super::lines::Lines;
 use super::opened::Recognised;
-use super::parquet::Attributes;
+use super::parquet::{Attributes, Batches};
 use super::source::Opened;
+use super::stream::Stream;
 use super::values::Values;
-use super::{Format, IdRule, InputOptions, LINE_LIMIT, Place, RawId, Selection, Source, ToldBy, ndjson, object};
+use super::{Format, IdRule, InputOptions, LINE_LIMIT, RawId, Selection, Source, ToldBy, ndjson, object};
 use crate::progress::Progress;
 use crate::ranks::Value;
 
@@ -26,16 +27,7 @@ use crate::ranks::Value;
 pub struct AttributeReader {
     name: Arc<str>,
     selection: Selection,
-    stream: Stream,
-}
-
-#[derive(Debug)]
-enum Stream {
-    List(Lines),
-    Ndjson(Lines),
-    Json(Values),
-    Csv(Box<Table>),
-    Parquet(Box<Attributes>),
+    stream: Stream<Attributes>,
 }
 
 impl AttributeReader {
@@ -47,7 +39,7 @@ impl AttributeReader {
     pub fn list(source: &Source, progress: &Progress) -> anyhow::Result<Self> {
         let lines = Lines::new(source.bytes(progress, ToldBy::Content)?.window, LINE_LIMIT);
         let selection = InputOptions::default().selection();
-        Ok(Self { name: source.name().into(), selection, stream: Stream::List(lines) })
+        Ok(Self { name: source.name().into(), selection, stream: Stream::Lines(lines) })
     }
 
     /// Opens an input with a column of this name beside that of the ids.
@@ -76,7 +68,7 @@ impl AttributeReader {
             Format::Parquet => {
                 check_parquet(source)?;
                 let (bytes, temp_dir) = (Opened { window, plain }, options.temp_dir.as_deref());
-                Stream::Parquet(Box::new(Attributes::open(source, bytes, &selection, temp_dir, progress)?))
+                Stream::Parquet(Box::new(Batches::<Attributes>::open(source, bytes, &selection, temp_dir, progress)?))
             }
             Format::Hex | Format::Dec | Format::Le | Format::File => {
                 bail!("{name}: columns with names are in .parquet, .ndjson, .jsonl, .json, .csv or .tsv")
@@ -98,11 +90,11 @@ impl AttributeReader {
         let (mut id_text, mut text) = (String::new(), String::new());
         // The error about the first object without the key, unless a later object has it.
         let (mut has_key, mut missing) = (false, None);
-        while self.stream.advance().map_err(|message| self.place().error(message))? {
+        while self.stream.advance().map_err(|message| self.stream.place(&self.name).error(message))? {
             let line = match &self.stream {
                 Stream::Ndjson(lines) => Some(lines.line()),
                 Stream::Json(values) => Some(values.value()),
-                Stream::List(_) | Stream::Csv(_) | Stream::Parquet(_) => None,
+                Stream::Lines(_) | Stream::Csv(_) | Stream::Parquet(_) => None,
             };
             let row = match (&self.stream, line) {
                 (_, Some(line)) => object::fields(line, &self.selection, OfJson).map_err(String::from).map(|found| {
@@ -110,15 +102,17 @@ impl AttributeReader {
                     if value.is_none() && !has_key {
                         let keys = object::keys(line);
                         has_key = keys.contains(&self.selection.value);
-                        missing.get_or_insert_with(|| self.place().error(self.selection.no_value_in(&keys)));
+                        missing.get_or_insert_with(|| {
+                            self.stream.place(&self.name).error(self.selection.no_value_in(&keys))
+                        });
                     }
                     has_key |= value.is_some();
                     let id = id.map_or(RawId::None, |id| ndjson::raw_id(id, &mut id_text));
                     (id, value.map_or(Value::None, |value| value.of(&mut text)))
                 }),
-                (Stream::List(lines), _) => Ok((RawId::Text(lines.line()), Value::Integer(lines.number().into()))),
+                (Stream::Lines(lines), _) => Ok((RawId::Text(lines.line()), Value::Integer(lines.number().into()))),
                 (Stream::Csv(table), _) => table.record().map(|(cell, id)| (id, Value::Cell(cell))),
-                (Stream::Parquet(rows), _) => rows.row(),
+                (Stream::Parquet(rows), _) => rows.attribute(),
                 _ => Err("there is no row".to_owned()),
             };
             let taken = row.and_then(|(id, value)| {
@@ -127,34 +121,11 @@ impl AttributeReader {
                 }
                 take(rule.check(id)?, value).map_err(|error| format!("{error:#}"))
             });
-            taken.map_err(|message| self.place().error(message))?;
+            taken.map_err(|message| self.stream.place(&self.name).error(message))?;
         }
         match missing {
             Some(error) if !has_key => Err(error),
             _ => Ok(()),
-        }
-    }
-
-    #[cold]
-    fn place(&self) -> Place {
-        let (unit, number) = match &self.stream {
-            Stream::List(lines) | Stream::Ndjson(lines) => ("line", lines.number()),
-            Stream::Json(values) => ("line", values.number()),
-            Stream::Csv(table) => ("line", table.line()),
-            Stream::Parquet(rows) => ("record", rows.number()),
-        };
-        Place { input: Arc::clone(&self.name), unit, number }
-    }
-}
-
-impl Stream {
-    /// Advances to the next row; `false` at the end.
-    fn advance(&mut self) -> Result<bool, String> {
-        match self {
-            Self::List(lines) | Self::Ndjson(lines) => lines.next_filled(),
-            Self::Json(values) => values.next_record(),
-            Self::Csv(table) => table.next_record(),
-            Self::Parquet(rows) => rows.advance(),
         }
     }
 }

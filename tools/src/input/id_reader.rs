@@ -10,27 +10,20 @@ use super::format::check_parquet;
 use super::lines::Lines;
 use super::object::{self, IdValue};
 use super::opened::Recognised;
-use super::parquet::IdColumn;
+use super::parquet::{Batches, IdColumn};
 use super::reader::warn_of_none;
 use super::source::Opened;
+use super::stream::Stream;
 use super::values::Values;
-use super::{Format, IdRule, InputOptions, LINE_LIMIT, Place, RawId, Selection, Source, ndjson};
+use super::{Format, IdRule, InputOptions, LINE_LIMIT, RawId, Selection, Source, ndjson};
 use crate::progress::Progress;
 
 /// The ids of one input, in order.
 #[derive(Debug)]
 pub struct IdReader {
     name: Arc<str>,
-    stream: Stream,
-}
-
-#[derive(Debug)]
-enum Stream {
-    Lines(Lines),
-    Ndjson(Lines, Selection),
-    Json(Values, Selection),
-    Csv(Box<Table>),
-    Parquet(Box<IdColumn>),
+    selection: Selection,
+    stream: Stream<IdColumn>,
 }
 
 impl IdReader {
@@ -47,21 +40,21 @@ impl IdReader {
         let (window, plain) = (bytes.window, bytes.plain);
         let stream = match format {
             Format::Hex | Format::Dec => Stream::Lines(Lines::new(window, LINE_LIMIT)),
-            Format::Ndjson => Stream::Ndjson(Lines::new(window, LINE_LIMIT), selection),
-            Format::Json => Stream::Json(Values::new(window, LINE_LIMIT), selection),
+            Format::Ndjson => Stream::Ndjson(Lines::new(window, LINE_LIMIT)),
+            Format::Json => Stream::Json(Values::new(window, LINE_LIMIT)),
             Format::Csv | Format::Tsv => {
                 let rows = Rows::new(window, options.delimiter_of(format), LINE_LIMIT);
-                Stream::Csv(Box::new(Table::new(rows, selection, header.is_some())))
+                Stream::Csv(Box::new(Table::new(rows, selection.clone(), header.is_some())))
             }
             Format::Parquet => {
                 check_parquet(source)?;
                 let (bytes, temp_dir) = (Opened { window, plain }, options.temp_dir.as_deref());
-                Stream::Parquet(Box::new(IdColumn::open(source, bytes, &selection.id, temp_dir, progress)?))
+                Stream::Parquet(Box::new(Batches::<IdColumn>::open(source, bytes, &selection.id, temp_dir, progress)?))
             }
             Format::Le => bail!("{}: raw integers are fingerprints, not ids", source.name()),
             Format::File => bail!("{}: whole files are documents, not ids", source.name()),
         };
-        Ok(Self { name: source.name().into(), stream })
+        Ok(Self { name: source.name().into(), selection, stream })
     }
 
     /// Calls `take` with each id, as converted by the rule.
@@ -75,21 +68,17 @@ impl IdReader {
         mut take: impl FnMut(IdRef<'_>) -> anyhow::Result<()>,
     ) -> anyhow::Result<()> {
         let (mut unescaped, mut any) = (String::new(), false);
-        while self.stream.advance().map_err(|message| self.place().error(message))? {
+        while self.stream.advance().map_err(|message| self.stream.place(&self.name).error(message))? {
             let id = match &self.stream {
                 Stream::Lines(lines) => alone(lines.line()),
-                Stream::Ndjson(lines, selection) => object::record(lines.line(), selection, IdValue)
-                    .map(|(id, _)| ndjson::raw_id(id, &mut unescaped))
-                    .map_err(String::from),
-                Stream::Json(values, selection) => object::record(values.value(), selection, IdValue)
-                    .map(|(id, _)| ndjson::raw_id(id, &mut unescaped))
-                    .map_err(String::from),
+                Stream::Ndjson(lines) => self.of_object(lines.line(), &mut unescaped),
+                Stream::Json(values) => self.of_object(values.value(), &mut unescaped),
                 Stream::Csv(table) => table.record().and_then(|(id, _)| present(RawId::Text(id))),
                 Stream::Parquet(rows) => rows.id().and_then(present),
             };
             match id.and_then(|id| rule.check(id)) {
                 Ok(id) => take(id)?,
-                Err(message) => return Err(self.place().error(message)),
+                Err(message) => return Err(self.stream.place(&self.name).error(message)),
             }
             any = true;
         }
@@ -97,27 +86,9 @@ impl IdReader {
         Ok(())
     }
 
-    #[cold]
-    fn place(&self) -> Place {
-        let (unit, number) = match &self.stream {
-            Stream::Lines(lines) | Stream::Ndjson(lines, _) => ("line", lines.number()),
-            Stream::Json(values, _) => ("line", values.number()),
-            Stream::Csv(table) => ("line", table.line()),
-            Stream::Parquet(rows) => ("record", rows.number()),
-        };
-        Place { input: Arc::clone(&self.name), unit, number }
-    }
-}
-
-impl Stream {
-    /// Advances to the next id; `false` at the end.
-    fn advance(&mut self) -> Result<bool, String> {
-        match self {
-            Self::Lines(lines) | Self::Ndjson(lines, _) => lines.next_filled(),
-            Self::Json(values, _) => values.next_record(),
-            Self::Csv(table) => table.next_record(),
-            Self::Parquet(rows) => rows.advance(),
-        }
+    fn of_object<'a>(&self, object: &'a [u8], unescaped: &'a mut String) -> Result<RawId<'a>, String> {
+        let (id, _) = object::record(object, &self.selection, IdValue)?;
+        Ok(ndjson::raw_id(id, unescaped))
     }
 }
 

@@ -49,6 +49,7 @@ pub(crate) mod selection;
 mod series;
 pub(crate) mod source;
 pub(crate) mod sources;
+mod stream;
 #[cfg(test)]
 pub(crate) mod testing;
 mod text;

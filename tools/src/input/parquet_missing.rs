@@ -72,19 +72,29 @@ impl<F> Rows<F> {
 
 /// Never constructed.
 #[derive(Debug)]
-pub(super) struct IdColumn(Infallible);
+pub(crate) struct Batches<C>(Infallible, PhantomData<C>);
 
-impl IdColumn {
+impl<C> Batches<C> {
+    pub(crate) fn number(&self) -> u64 {
+        match self.0 {}
+    }
+
+    pub(crate) fn advance(&mut self) -> Result<bool, String> {
+        match self.0 {}
+    }
+}
+
+/// Stand for the decoded columns.
+#[derive(Debug)]
+pub(super) struct IdColumn;
+#[derive(Debug)]
+pub(super) struct Labels;
+#[derive(Debug)]
+pub(super) struct Attributes;
+
+impl Batches<IdColumn> {
     pub(super) fn open(source: &Source, _: Opened, _: &str, _: Option<&Path>, _: &Progress) -> anyhow::Result<Self> {
         anyhow::bail!("{}: this program was built without Parquet", source.name())
-    }
-
-    pub(super) fn number(&self) -> u64 {
-        match self.0 {}
-    }
-
-    pub(super) fn advance(&mut self) -> Result<bool, String> {
-        match self.0 {}
     }
 
     pub(super) fn id(&self) -> Result<RawId<'_>, String> {
@@ -92,21 +102,9 @@ impl IdColumn {
     }
 }
 
-/// Never constructed.
-#[derive(Debug)]
-pub(super) struct Labels(Infallible);
-
-impl Labels {
+impl Batches<Labels> {
     pub(super) fn open(source: &Source, _: &[&str], _: Option<&Path>, _: &Progress) -> anyhow::Result<Self> {
         anyhow::bail!("{}: this program was built without Parquet", source.name())
-    }
-
-    pub(super) fn number(&self) -> u64 {
-        match self.0 {}
-    }
-
-    pub(super) fn advance(&mut self) -> Result<bool, String> {
-        match self.0 {}
     }
 
     pub(super) fn cell(&self, _: usize) -> Result<Cell<'_>, String> {
@@ -114,11 +112,7 @@ impl Labels {
     }
 }
 
-/// Never constructed.
-#[derive(Debug)]
-pub(super) struct Attributes(Infallible);
-
-impl Attributes {
+impl Batches<Attributes> {
     pub(super) fn open(
         source: &Source,
         _: Opened,
@@ -129,15 +123,7 @@ impl Attributes {
         anyhow::bail!("{}: this program was built without Parquet", source.name())
     }
 
-    pub(super) fn number(&self) -> u64 {
-        match self.0 {}
-    }
-
-    pub(super) fn advance(&mut self) -> Result<bool, String> {
-        match self.0 {}
-    }
-
-    pub(super) fn row(&self) -> Result<(RawId<'_>, Value<'_>), String> {
+    pub(super) fn attribute(&self) -> Result<(RawId<'_>, Value<'_>), String> {
         match self.0 {}
     }
 }

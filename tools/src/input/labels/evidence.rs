@@ -11,8 +11,10 @@ use fpstore::{Fingerprint, IdKind};
 use serde::Deserialize;
 
 use super::cell::{CLUSTER, Cell, DISTANCE, KEEPER};
-use super::reader::{Contents, Stream};
+use super::reader::{Contents, open_stream};
 use crate::input::object::describe;
+use crate::input::parquet::Labels;
+use crate::input::stream::Stream;
 use crate::input::{RawId, Source};
 use crate::progress::Progress;
 
@@ -41,7 +43,7 @@ pub struct Evidence<'a, F> {
 #[derive(Debug)]
 pub struct EvidenceReader {
     name: Arc<str>,
-    stream: Stream,
+    stream: Stream<Labels>,
     kind: IdKind,
 }
 
@@ -52,7 +54,7 @@ impl EvidenceReader {
     ///
     /// If the file cannot be opened, or has another format.
     pub fn open(source: &Source, kind: IdKind, temp_dir: Option<&Path>, progress: &Progress) -> anyhow::Result<Self> {
-        let (stream, _) = Stream::open(source, kind, &EVIDENCE, temp_dir, progress)?;
+        let (stream, _) = open_stream(source, kind, &EVIDENCE, temp_dir, progress)?;
         Ok(Self { name: source.name().into(), stream, kind })
     }
 
@@ -68,8 +70,9 @@ impl EvidenceReader {
         let mut texts = [String::new(), String::new(), String::new()];
         while self.stream.advance().map_err(|message| self.stream.place(&self.name).error(message))? {
             let row = match &self.stream {
-                Stream::Tsv(lines) => tsv(lines.line(), self.kind),
+                Stream::Lines(lines) => tsv(lines.line(), self.kind),
                 Stream::Ndjson(lines) => ndjson(lines.line()),
+                Stream::Json(values) => ndjson(values.value()),
                 Stream::Csv(table) => table.record().map(|(keeper, record)| {
                     let record = if let RawId::Text(record) = record { Cell::Bytes(record) } else { Cell::Bytes(b"") };
                     [record, Cell::Bytes(keeper), Cell::Bytes(table.more(1)), Cell::Bytes(table.more(0))]

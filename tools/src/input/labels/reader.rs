@@ -13,28 +13,20 @@ use super::lines::LabelLines;
 use crate::input::csv::{Rows, Table};
 use crate::input::lines::Lines;
 use crate::input::object::describe;
-use crate::input::parquet::Labels as ParquetLabels;
+use crate::input::parquet::{Batches, Labels as ParquetLabels};
+use crate::input::stream::Stream;
 use crate::input::window::Window;
-use crate::input::{Format, LINE_LIMIT, Place, RawId, Selection, Source, ToldBy};
+use crate::input::{Format, LINE_LIMIT, RawId, Selection, Source, ToldBy};
 use crate::progress::Progress;
 
 /// The labels of a file, in order.
 #[derive(Debug)]
 pub struct LabelReader {
     name: Arc<str>,
-    stream: Stream,
+    stream: Stream<ParquetLabels>,
     kind: IdKind,
     /// The lines, as long as all of them are as `fpdedup` writes them, in a file that can be read again.
     lines: Option<LabelLines>,
-}
-
-/// The rows of a file of one of the formats.
-#[derive(Debug)]
-pub(super) enum Stream {
-    Tsv(Lines),
-    Ndjson(Lines),
-    Csv(Box<Table>),
-    Parquet(Box<ParquetLabels>),
 }
 
 /// What a file has beside records, and its description in messages.
@@ -57,7 +49,7 @@ impl LabelReader {
     ///
     /// If the file cannot be opened, or has another format.
     pub fn open(source: &Source, kind: IdKind, temp_dir: Option<&Path>, progress: &Progress) -> anyhow::Result<Self> {
-        let (stream, plain) = Stream::open(source, kind, &LABELS, temp_dir, progress)?;
+        let (stream, plain) = open_stream(source, kind, &LABELS, temp_dir, progress)?;
         let lines = plain.as_deref().map(LabelLines::open).transpose()?;
         Ok(Self { name: source.name().into(), stream, kind, lines })
     }
@@ -75,7 +67,7 @@ impl LabelReader {
         let mut texts = [String::new(), String::new()];
         while self.stream.advance().map_err(|message| self.stream.place(&self.name).error(message))? {
             let row = match &self.stream {
-                Stream::Tsv(lines) => {
+                Stream::Lines(lines) => {
                     let row = tsv(lines.line(), self.kind);
                     if let (Some(kept), Ok(cells)) = (&mut self.lines, &row)
                         && !kept.add::<F>(cells, self.kind, lines.used())
@@ -85,6 +77,7 @@ impl LabelReader {
                     row
                 }
                 Stream::Ndjson(lines) => ndjson(lines.line()),
+                Stream::Json(values) => ndjson(values.value()),
                 Stream::Csv(table) => csv(table),
                 Stream::Parquet(rows) => rows.cell(0).and_then(|record| Ok([record, rows.cell(1)?])),
             };
@@ -103,67 +96,41 @@ impl LabelReader {
     }
 }
 
-impl Stream {
-    /// Opens a file for a store with ids of this kind; returns also its path if it has lines that can be read again.
-    pub(super) fn open(
-        source: &Source,
-        kind: IdKind,
-        contents: &Contents,
-        temp_dir: Option<&Path>,
-        progress: &Progress,
-    ) -> anyhow::Result<(Self, Option<PathBuf>)> {
-        let format = match source {
-            Source::Standard => Format::Hex,
-            Source::File(path) => Format::of(path)?,
-        };
-        let mut plain = None;
-        let stream = match format {
-            Format::Hex => {
-                let opened = source.bytes(progress, ToldBy::Content)?;
-                plain = opened.plain;
-                Self::Tsv(Lines::new(opened.window, LINE_LIMIT))
-            }
-            Format::Ndjson => Self::Ndjson(Lines::new(Window::new(source.open(progress)?), LINE_LIMIT)),
-            Format::Csv => {
-                let id = if kind == IdKind::None { FINGERPRINT } else { ID }.to_owned();
-                let columns = Selection { value: contents.second.to_owned(), id, id_required: true, hint: "" };
-                let rows = Rows::new(Window::new(source.open(progress)?), b',', LINE_LIMIT);
-                Self::Csv(Box::new(Table::new(rows, columns, false).with_more(contents.others)))
-            }
-            Format::Parquet => {
-                let others: Vec<&str> = std::iter::once(&contents.second).chain(contents.others).copied().collect();
-                Self::Parquet(Box::new(ParquetLabels::open(source, &others, temp_dir, progress)?))
-            }
-            Format::Dec | Format::Le | Format::Json | Format::Tsv | Format::File => {
-                bail!("{}: {}", source.name(), contents.formats)
-            }
-        };
-        Ok((stream, plain))
-    }
-
-    /// The line or the record that [`Self::advance`] came to.
-    pub(super) fn number(&self) -> u64 {
-        match self {
-            Self::Tsv(lines) | Self::Ndjson(lines) => lines.number(),
-            Self::Csv(table) => table.line(),
-            Self::Parquet(rows) => rows.number(),
+/// Opens a file for a store with ids of this kind; returns also its path if it has lines that can be read again.
+pub(super) fn open_stream(
+    source: &Source,
+    kind: IdKind,
+    contents: &Contents,
+    temp_dir: Option<&Path>,
+    progress: &Progress,
+) -> anyhow::Result<(Stream<ParquetLabels>, Option<PathBuf>)> {
+    let format = match source {
+        Source::Standard => Format::Hex,
+        Source::File(path) => Format::of(path)?,
+    };
+    let mut plain = None;
+    let stream = match format {
+        Format::Hex => {
+            let opened = source.bytes(progress, ToldBy::Content)?;
+            plain = opened.plain;
+            Stream::Lines(Lines::new(opened.window, LINE_LIMIT))
         }
-    }
-
-    #[cold]
-    pub(super) fn place(&self, name: &Arc<str>) -> Place {
-        let unit = if matches!(self, Self::Parquet(_)) { "record" } else { "line" };
-        Place { input: Arc::clone(name), unit, number: self.number() }
-    }
-
-    /// Advances to the next row; `false` at the end.
-    pub(super) fn advance(&mut self) -> Result<bool, String> {
-        match self {
-            Self::Tsv(lines) | Self::Ndjson(lines) => lines.next_filled(),
-            Self::Csv(table) => table.next_record(),
-            Self::Parquet(rows) => rows.advance(),
+        Format::Ndjson => Stream::Ndjson(Lines::new(Window::new(source.open(progress)?), LINE_LIMIT)),
+        Format::Csv => {
+            let id = if kind == IdKind::None { FINGERPRINT } else { ID }.to_owned();
+            let columns = Selection { value: contents.second.to_owned(), id, id_required: true, hint: "" };
+            let rows = Rows::new(Window::new(source.open(progress)?), b',', LINE_LIMIT);
+            Stream::Csv(Box::new(Table::new(rows, columns, false).with_more(contents.others)))
         }
-    }
+        Format::Parquet => {
+            let others: Vec<&str> = std::iter::once(&contents.second).chain(contents.others).copied().collect();
+            Stream::Parquet(Box::new(Batches::<ParquetLabels>::open(source, &others, temp_dir, progress)?))
+        }
+        Format::Dec | Format::Le | Format::Json | Format::Tsv | Format::File => {
+            bail!("{}: {}", source.name(), contents.formats)
+        }
+    };
+    Ok((stream, plain))
 }
 
 /// Parses `ID<TAB>CLUSTER`.

@@ -13,11 +13,10 @@ use crate::input::{RawId, Selection, Source};
 use crate::progress::Progress;
 use crate::ranks::Value;
 
-/// The rows of a file.
-#[derive(Debug)]
-pub(in crate::input) struct Attributes(Batches<(Ids, Cells)>);
+/// The decoded columns.
+pub(in crate::input) type Attributes = (Ids, Cells);
 
-impl Attributes {
+impl Batches<Attributes> {
     pub(in crate::input) fn open(
         source: &Source,
         bytes: Opened,
@@ -34,26 +33,15 @@ impl Attributes {
         let id = id.ok_or_else(|| table.missing(&selection.id))?;
         table.checked(id, check_id)?;
         table.checked(value, Cells::check)?;
-        let batches = table.batches(&[id, value], BATCH, |columns| match columns {
+        table.batches(&[id, value], BATCH, |columns| match columns {
             [ids, values] => Ok((Ids::of(ids)?, Cells::of(values)?)),
             _ => Err(LOST.to_owned()),
-        })?;
-        Ok(Self(batches))
+        })
     }
 
-    /// Number of the row that [`Self::advance`] came to last, or failed on; the first is 1.
-    pub(in crate::input) fn number(&self) -> u64 {
-        self.0.number()
-    }
-
-    /// Advances to the next row; `false` at the end of the file.
-    pub(in crate::input) fn advance(&mut self) -> Result<bool, String> {
-        self.0.advance()
-    }
-
-    /// Returns the row that [`Self::advance`] came to.
-    pub(in crate::input) fn row(&self) -> Result<(RawId<'_>, Value<'_>), String> {
-        let ((ids, values), row) = self.0.row()?;
+    /// Returns the id and the value of the row that [`Batches::advance`] came to.
+    pub(in crate::input) fn attribute(&self) -> Result<(RawId<'_>, Value<'_>), String> {
+        let ((ids, values), row) = self.row()?;
         Ok((ids.get(row)?, values.get(row)))
     }
 }

@@ -12,11 +12,10 @@ use crate::input::labels::cell::{Cell, FINGERPRINT, ID};
 use crate::input::{RawId, Source, ToldBy};
 use crate::progress::Progress;
 
-/// The rows of a file.
-#[derive(Debug)]
-pub(in crate::input) struct Labels(Batches<Vec<Ids>>);
+/// The decoded columns.
+pub(in crate::input) type Labels = Vec<Ids>;
 
-impl Labels {
+impl Batches<Labels> {
     /// Opens a file with these columns beside the records.
     pub(in crate::input) fn open(
         source: &Source,
@@ -44,24 +43,12 @@ impl Labels {
                 other => check_id(other),
             })?;
         }
-        let batches =
-            table.batches(&columns, BATCH, |columns| columns.iter().map(|column| Ids::of(column)).collect())?;
-        Ok(Self(batches))
+        table.batches(&columns, BATCH, |columns| columns.iter().map(|column| Ids::of(column)).collect())
     }
 
-    /// Number of the row that [`Self::advance`] came to last, or failed on; the first is 1.
-    pub(in crate::input) fn number(&self) -> u64 {
-        self.0.number()
-    }
-
-    /// Advances to the next row; `false` at the end of the file.
-    pub(in crate::input) fn advance(&mut self) -> Result<bool, String> {
-        self.0.advance()
-    }
-
-    /// Returns a cell of the row that [`Self::advance`] came to; the record is cell 0.
+    /// Returns a cell of the row that [`Batches::advance`] came to; the record is cell 0.
     pub(in crate::input) fn cell(&self, number: usize) -> Result<Cell<'_>, String> {
-        let (columns, row) = self.0.row()?;
+        let (columns, row) = self.row()?;
         let ids = columns.get(number).ok_or(LOST)?;
         Ok(match (ids, ids.get(row)?) {
             (Ids::Fixed(_), RawId::Text(bytes)) => Cell::Raw(bytes),
