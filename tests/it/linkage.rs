@@ -102,9 +102,21 @@ pub(crate) fn evidence<F: Fingerprint>(clustering: &Clustering<F>) -> Vec<Remove
 
 /// Compares labels, evidence and kept records with the definition, within plenty of memory and within the least.
 fn agrees<F: Fingerprint>(store: &Store<F>, records: &[Record<F>], k: u32, linkage: Linkage, keeper: &Keeper) {
+    agrees_within(&[1 << 30, 0], store, records, k, linkage, keeper);
+}
+
+/// The same within at least these bytes of memory.
+fn agrees_within<F: Fingerprint>(
+    memories: &[u64],
+    store: &Store<F>,
+    records: &[Record<F>],
+    k: u32,
+    linkage: Linkage,
+    keeper: &Keeper,
+) {
     let clusters = greedy(records, k, linkage, keeper);
     let (removed, labels) = expected(&clusters);
-    for memory in [1 << 30, 0] {
+    for &memory in memories {
         let clusters_of = store.clusters(k).unwrap().with_linkage(linkage).with_keepers();
         let memory = clusters_of.least_memory().unwrap().max(memory);
         let clustering = clusters_of.with_memory(memory).find(keeper).unwrap();
@@ -149,21 +161,41 @@ pub(crate) fn counted(records: &[Record]) -> Vec<Record> {
     counts.into_iter().map(|(fingerprint, count)| Record { fingerprint, id: Id::Count(count) }).collect()
 }
 
-#[test]
-fn ids_of_every_kind_in_one_and_three_segments() {
+/// Compares stores of ids of every kind, of one and of three segments, with the definition, for every keeper.
+pub(crate) fn each_kind(linkages: &[Linkage], agrees: impl Fn(&Store, &[Record], u32, Linkage, &Keeper)) {
     for kind in [IdKind::Number, IdKind::Text, IdKind::None] {
         let records: Vec<Record> = crowded(if kind == IdKind::Text { text } else { Id::Number });
         let distinct: Vec<Record> = records.iter().collect::<BTreeSet<_>>().into_iter().cloned().collect();
         let model = if kind == IdKind::None { counted(&distinct) } else { distinct.clone() };
         for segments in [1, 3] {
             let store = Fixture::new(ReadMode::Mmap).load(&Parameters::new(3).with_ids(kind), &distinct, segments);
-            for (linkage, keeper) in BOTH.into_iter().flat_map(|linkage| keepers().map(|keeper| (linkage, keeper))) {
+            for (&linkage, keeper) in linkages.iter().flat_map(|linkage| keepers().map(|keeper| (linkage, keeper))) {
                 for k in [0, 1, 3] {
                     agrees(&store, &model, k, linkage, &keeper);
                 }
             }
         }
     }
+}
+
+#[test]
+fn ids_of_every_kind_in_one_and_three_segments() {
+    each_kind(&BOTH, agrees);
+}
+
+/// More pairs than the memory for them holds: they are read back in pieces of any length.
+#[test]
+fn pairs_that_go_to_a_file() {
+    let mut fingerprints: Vec<u64> = Vec::new();
+    for family in 0..2500_u64 {
+        let base = family.wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        fingerprints.extend((0..12).map(|member| base ^ 1 << (5 * member)));
+    }
+    let records = numbered(&fingerprints);
+    let store = Fixture::new(ReadMode::Mmap).load(&Parameters::new(3), &records, 1);
+    let threads = std::thread::available_parallelism().unwrap().get() as u64;
+    let memories = [45, 53, 60, 71].map(|mib| (mib << 20) * threads + 12_345 * mib);
+    agrees_within(&memories, &store, &records, 2, Linkage::Star, &Keeper::Smallest);
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! The report on removed records: compared with the clusters by definition, for every linkage and keeper.
 
-use crate::clusters::{components, crowded, text};
-use crate::linkage::{Cluster, chain, counted, expected, greedy, keepers, label, sorted};
+use crate::clusters::components;
+use crate::linkage::{Cluster, chain, counted, each_kind, expected, greedy, keepers, label, sorted};
 use crate::support::{Fixture, families, numbered, real};
 use fpstore::clusters::{Chain, Chains, Clusters, Keeper, Label, Linkage, Removed};
 use fpstore::{Fingerprint, Id, IdKind, Parameters, ReadMode, Record, Store};
@@ -107,19 +107,7 @@ fn agrees<F: Fingerprint>(store: &Store<F>, records: &[Record<F>], k: u32, linka
 
 #[test]
 fn ids_of_every_kind() {
-    for kind in [IdKind::Number, IdKind::Text, IdKind::None] {
-        let records: Vec<Record> = crowded(if kind == IdKind::Text { text } else { Id::Number });
-        let distinct: Vec<Record> = records.iter().collect::<BTreeSet<_>>().into_iter().cloned().collect();
-        let model = if kind == IdKind::None { counted(&distinct) } else { distinct.clone() };
-        for segments in [1, 3] {
-            let store = Fixture::new(ReadMode::Mmap).load(&Parameters::new(3).with_ids(kind), &distinct, segments);
-            for (linkage, keeper) in ALL.into_iter().flat_map(|linkage| keepers().map(|keeper| (linkage, keeper))) {
-                for k in [0, 1, 3] {
-                    agrees(&store, &model, k, linkage, &keeper);
-                }
-            }
-        }
-    }
+    each_kind(&ALL, agrees);
 }
 
 #[test]
