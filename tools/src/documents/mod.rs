@@ -41,7 +41,7 @@ mod tests;
 mod values;
 
 pub use content::Content;
-pub use copy::{Copied, Digest, Form, copy};
+pub use copy::{CHANGED, Copied, Digest, Form, copy};
 pub use document::{Document, DocumentId};
 pub use each::{Counts, Made, each, each_or_fault};
 pub use fault::{Fault, FaultKind};

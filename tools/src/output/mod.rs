@@ -5,12 +5,14 @@
 //! row of names, the other text formats with the first row of the table.
 
 mod apart;
+mod evidence;
 mod file;
 #[cfg_attr(not(feature = "parquet"), path = "parquet_missing.rs")]
 mod parquet;
 mod rows;
 
 pub use apart::check_apart;
+pub use evidence::{EVIDENCE, VERIFIED};
 pub use file::File;
 pub(crate) use rows::push_cell;
 pub use rows::{Column, Rows, Style};

@@ -12,7 +12,7 @@ use fpstore_tools::exit::Outcome;
 use fpstore_tools::input::{EvidenceReader, Ids, Source};
 use fpstore_tools::notice;
 use fpstore_tools::number::count_of;
-use fpstore_tools::output::{Column, Output, Rows};
+use fpstore_tools::output::{Column, EVIDENCE, Output, Rows};
 use fpstore_tools::progress::Progress;
 
 use crate::args::{KeepOptions, Options};
@@ -27,9 +27,7 @@ use crate::report::{About, Reporting};
 const COLUMNS: &[Column] = &[Column::id("id")];
 const WITHOUT_IDS: &[Column] = &[Column::fingerprint("fingerprint")];
 
-/// The columns of evidence, and those for a store without ids.
-const EVIDENCE: &[Column] =
-    &[Column::id("id"), Column::id("keeper"), Column::id("cluster"), Column::number("distance")];
+/// The columns of evidence for a store without ids.
 const EVIDENCE_WITHOUT_IDS: &[Column] = &[
     Column::fingerprint("fingerprint"),
     Column::fingerprint("keeper"),

@@ -12,7 +12,8 @@ use crate::input::Compression;
 use crate::input::format::ending_of;
 use crate::progress::Progress;
 
-pub(super) const CHANGED: &str = "the input has changed while the program ran; start it again";
+/// Message about inputs that are not those that were read before.
+pub const CHANGED: &str = "the inputs have changed while the program ran; start it again";
 
 /// The form of inputs and output.
 #[derive(Debug)]

@@ -12,7 +12,7 @@ mod sink;
 mod text;
 
 pub use digest::Digest;
-pub use form::Form;
+pub use form::{CHANGED, Form};
 
 use std::path::Path;
 use std::sync::mpsc::{SyncSender, sync_channel};

@@ -8,11 +8,10 @@ use anyhow::Context;
 use fpstore::bulk::RecordSorter;
 use fpstore::clusters::{Keeper, Label, Linkage, Removed};
 use fpstore::{Filters, Fingerprint, Id, IdKind, Options, Parameters, Store};
-use fpstore_tools::{interrupt, memory};
+use fpstore_tools::interrupt;
 
 use super::hash::FINGERPRINTS;
 use super::links::{Fate, Fates, Link, Links};
-use super::order::Order;
 use super::spool::{Entries, Hashed};
 use super::work::{Step, Work};
 use crate::job::Watched;
@@ -29,16 +28,17 @@ const EACH: u64 = 64;
 pub(super) struct Comparing<'a> {
     pub(super) distance: u32,
     pub(super) linkage: Linkage,
-    /// Ranks of the documents, if their priority is not the input order.
-    pub(super) order: Option<Order<'a>>,
+    pub(super) keeper: &'a Keeper,
+    /// Bytes beside those of the program itself and of the keeper.
     pub(super) memory: u64,
 }
 
 impl Comparing<'_> {
     /// Decides on all documents.
     pub(super) fn run<F: Fingerprint>(&self, work: &mut Work, watch: &Watch<'_>) -> anyhow::Result<()> {
+        let store = self.load::<F>(work, &mut |_| Ok(true))?;
         let mut links = Links::create(work.path(LINKS), work.state.documents)?;
-        self.decide::<F>(work, &mut links, None, watch)?;
+        self.decide(work, &store, &mut links, watch)?;
         work.done(Step::Verify)
     }
 
@@ -46,37 +46,33 @@ impl Comparing<'_> {
     pub(super) fn again<F: Fingerprint>(&self, work: &Work, watch: &Watch<'_>) -> anyhow::Result<()> {
         let mut links = Links::open(work.path(FATES))?;
         let mut fates = Fates::from(links.path(), 0)?;
-        let mut doubtful = Bits::new(work.state.documents);
+        // They stay, unless another one of them removes them.
         let mut settled = Vec::new();
-        for document in 0..work.state.documents {
-            if fates.next()? == Fate::Doubtful {
-                doubtful.set(document);
+        let mut is_doubtful = |document| {
+            let is_doubtful = fates.next()? == Fate::Doubtful;
+            if is_doubtful {
                 settled.push((document, Fate::Different));
             }
             if settled.len() == GATHERED {
                 links.set(&mut settled)?;
                 settled.clear();
             }
-        }
+            Ok(is_doubtful)
+        };
+        let store = self.load::<F>(work, &mut is_doubtful)?;
         links.set(&mut settled)?;
-        self.decide::<F>(work, &mut links, Some(&doubtful), watch)
+        self.decide(work, &store, &mut links, watch)
     }
 
-    /// Decides on all documents, or on some, and writes which of them are removed.
+    /// Decides on the documents of a store, and writes which of them are removed.
     fn decide<F: Fingerprint>(
         &self,
         work: &Work,
+        store: &Store<F>,
         links: &mut Links,
-        among: Option<&Bits>,
         watch: &Watch<'_>,
     ) -> anyhow::Result<()> {
-        let free = memory::of_load(Some(self.memory));
-        let (keeper, ranks) = match &self.order {
-            Some(order) => order.keeper(work, free / 2)?,
-            None => (Keeper::Smallest, 0),
-        };
-        let store = self.load::<F>(work, free - ranks, among)?;
-        let spare = free.saturating_sub(ranks + store.statistics().resident_bytes);
+        let spare = self.memory.saturating_sub(store.statistics().resident_bytes);
         let clusters = store
             .clusters(self.distance)?
             .with_linkage(self.linkage)
@@ -84,7 +80,7 @@ impl Comparing<'_> {
             .with_temp_dir(work.directory())
             .with_keepers();
         let watched = watch(clusters.progress())?;
-        let clustering = clusters.find(&keeper).context("--memory")?;
+        let clustering = clusters.find(self.keeper).context("--memory")?;
         let most = usize::try_from(spare / 4 / EACH).unwrap_or(usize::MAX).max(GATHERED);
         let mut fates = Vec::new();
         let mut failed = None;
@@ -108,22 +104,26 @@ impl Comparing<'_> {
         Ok(())
     }
 
-    /// Returns the store of all fingerprints, or of some.
-    fn load<F: Fingerprint>(&self, work: &Work, memory: u64, among: Option<&Bits>) -> anyhow::Result<Store<F>> {
+    /// Returns the store of the fingerprints of documents for which `takes` returns true; it is called for all of them.
+    fn load<F: Fingerprint>(
+        &self,
+        work: &Work,
+        takes: &mut dyn FnMut(u64) -> anyhow::Result<bool>,
+    ) -> anyhow::Result<Store<F>> {
         let path = work.path("store");
         if path.exists() {
             fs::remove_dir_all(&path).with_context(|| path.display().to_string())?;
         }
         let options: Options = fpstore_tools::threads::options()
             .with_filters(Filters::Off)
-            .with_load_memory(memory)
+            .with_load_memory(self.memory)
             .with_temp_dir(Some(work.directory()));
         let mut sorter = RecordSorter::<F>::new(&path, &options);
         let mut entries = Entries::open(&work.path(FINGERPRINTS))?;
         for document in 0..work.state.documents {
-            let hashed = entries.next()?;
+            let (hashed, is_taken) = (entries.next()?, takes(document)?);
             if let Hashed::Fingerprint(fingerprint) = hashed
-                && among.is_none_or(|among| among.has(document))
+                && is_taken
             {
                 sorter.push(fingerprint, document.into())?;
             }
@@ -138,29 +138,6 @@ impl Comparing<'_> {
 
 /// Shows the progress of a comparison.
 pub(super) type Watch<'a> = dyn Fn(fpstore::Progress) -> anyhow::Result<Watched> + 'a;
-
-/// A bit for each document.
-struct Bits(Vec<u64>);
-
-impl Bits {
-    fn new(documents: u64) -> Self {
-        Self(vec![0; usize::try_from(documents.div_ceil(64)).unwrap_or(usize::MAX)])
-    }
-
-    fn place(document: u64) -> (usize, u64) {
-        (usize::try_from(document / 64).unwrap_or(usize::MAX), 1 << (document % 64))
-    }
-
-    fn set(&mut self, document: u64) {
-        let (word, bit) = Self::place(document);
-        self.0.iter_mut().skip(word).take(1).for_each(|word| *word |= bit);
-    }
-
-    fn has(&self, document: u64) -> bool {
-        let (word, bit) = Self::place(document);
-        self.0.get(word).is_some_and(|word| word & bit != 0)
-    }
-}
 
 fn fate<F: Fingerprint>(removed: &Removed<F>) -> Option<(u64, Fate)> {
     let number = |label: &Label<F>| if let Label::Id(Id::Number(number)) = label { Some(*number) } else { None };

@@ -5,13 +5,15 @@ use std::time::{Duration, Instant};
 use anyhow::bail;
 use fpsketch::Simhash;
 use fpstore::Fingerprint;
-use fpstore_tools::documents::{Document, DocumentId, Inputs, Location, Made, RejectOptions, Rejects, each_or_fault};
+use fpstore_tools::documents::{
+    CHANGED, Document, DocumentId, Inputs, Location, Made, RejectOptions, Rejects, each_or_fault,
+};
 use fpstore_tools::progress::Progress;
 use fpstore_tools::{memory, sketching};
 
 use super::ids::NewIds;
 use super::spool::{Appender, Hashed, entry, push};
-use super::work::{CHANGED, IdsAre, Step, Work};
+use super::work::{IdsAre, Step, Work};
 
 /// Approximate bytes of the result for a document.
 const MADE: u64 = 128;

@@ -17,6 +17,7 @@ mod verify;
 mod work;
 mod write;
 
+use std::cell::OnceCell;
 use std::ffi::OsStr;
 use std::fs;
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -26,13 +27,14 @@ use std::time::Instant;
 use anyhow::{Context, bail};
 use fpsketch::Simhash;
 use fpstore::Fingerprint;
+use fpstore::clusters::Keeper;
 use fpstore_tools::common::Common;
 use fpstore_tools::documents::{Digest, DocumentOptions, Form, Inputs};
 use fpstore_tools::exit::Outcome;
-use fpstore_tools::interrupt;
 use fpstore_tools::output::check_apart;
 use fpstore_tools::progress::Progress;
 use fpstore_tools::width::{by_width, check_distance};
+use fpstore_tools::{interrupt, memory};
 
 use args::{DocumentsArgs, Method};
 use compare::{Comparing, FATES, LINKS, Watch};
@@ -198,36 +200,7 @@ impl Run<'_> {
             seconds[0] += started.elapsed().as_secs_f64();
         }
         work.state.seconds = seconds;
-        let first = self.args.keep_order;
-        let order = self.args.keep_by.as_deref();
-        let bar = || self.bar("ordering");
-        let order = order.map(|column| Order { inputs: &self.inputs, column, first, progress: &bar });
-        let comparing = Comparing { distance: self.distance, linkage: self.args.linkage(), order, memory };
-        let watch: &Watch<'_> = &|progress| watch(self.common, "comparing", progress);
-        if work.state.step == Step::Compare {
-            let started = Instant::now();
-            comparing.run::<F>(work, watch)?;
-            seconds[1] += started.elapsed().as_secs_f64();
-        }
-        work.state.seconds = seconds;
-        if work.state.step == Step::Verify {
-            let started = Instant::now();
-            links::copy(&work.path(LINKS), &work.path(FATES))?;
-            if let Some(threshold) = verified {
-                let preparation = self.simhash.preparation();
-                let verifying = Verifying { inputs: &self.inputs, preparation, threshold, memory };
-                for _ in 0..ROUNDS {
-                    if verifying.run(work, || self.bar("verifying"))? == 0 {
-                        break;
-                    }
-                    comparing.again::<F>(work, watch)?;
-                }
-                verifying.run(work, || self.bar("verifying"))?;
-            }
-            seconds[2] += started.elapsed().as_secs_f64();
-            work.state.seconds = seconds;
-            work.done(Step::Write)?;
-        }
+        self.decide::<F>(work, &mut seconds)?;
         let started = Instant::now();
         let texts = work.state.ids == work::IdsAre::Texts;
         let evidence = self.args.evidence.as_deref();
@@ -260,6 +233,63 @@ impl Run<'_> {
             removals,
             phases: phases.filter(|phase| phase.phase != "verifying" || verified.is_some()).collect(),
         })
+    }
+
+    /// Decides which documents are removed, and compares their texts.
+    fn decide<F: Fingerprint>(&self, work: &mut Work, seconds: &mut [f64; 4]) -> anyhow::Result<()> {
+        let memory = memory::of_load(Some(self.args.memory));
+        let keeper = OnceCell::new();
+        let comparing = |work: &Work| {
+            let (keeper, bytes) = match keeper.get() {
+                Some(made) => made,
+                None => {
+                    let made = self.keeper(work, memory / 2)?;
+                    keeper.get_or_init(|| made)
+                }
+            };
+            let (distance, linkage, memory) = (self.distance, self.args.linkage(), memory - bytes);
+            anyhow::Ok(Comparing { distance, linkage, keeper, memory })
+        };
+        let watch: &Watch<'_> = &|progress| watch(self.common, "comparing", progress);
+        let [_, compared, verified, _] = seconds;
+        if work.state.step == Step::Compare {
+            let started = Instant::now();
+            comparing(work)?.run::<F>(work, watch)?;
+            *compared += started.elapsed().as_secs_f64();
+        }
+        if work.state.step == Step::Verify {
+            let started = Instant::now();
+            links::copy(&work.path(LINKS), &work.path(FATES))?;
+            if let Some(threshold) = self.args.verified() {
+                let verify = |work: &Work| {
+                    let memory = memory - keeper.get().map_or(0, |(_, bytes)| *bytes);
+                    let preparation = self.simhash.preparation();
+                    let verifying = Verifying { inputs: &self.inputs, preparation, threshold, memory };
+                    verifying.run(work, || self.bar("verifying"))
+                };
+                for _ in 0..ROUNDS {
+                    if verify(work)? == 0 {
+                        break;
+                    }
+                    comparing(work)?.again::<F>(work, watch)?;
+                }
+                verify(work)?;
+            }
+            *verified += started.elapsed().as_secs_f64();
+            work.state.seconds = *seconds;
+            work.done(Step::Write)?;
+        }
+        Ok(())
+    }
+
+    /// Returns the keeper, and the bytes that it takes of `memory`.
+    fn keeper(&self, work: &Work, memory: u64) -> anyhow::Result<(Keeper, u64)> {
+        let Some(column) = self.args.keep_by.as_deref() else { return Ok((Keeper::Smallest, 0)) };
+        let shown = self.bar("ordering");
+        let order = Order { inputs: &self.inputs, column, first: self.args.keep_order };
+        let keeper = order.keeper(work, memory, &shown)?;
+        shown.finish();
+        Ok(keeper)
     }
 
     /// Returns a bar over the bytes of all inputs.

@@ -5,29 +5,26 @@ use std::sync::Arc;
 use anyhow::bail;
 use fpstore::Id;
 use fpstore::clusters::Keeper;
-use fpstore_tools::documents::{Inputs, each_value};
+use fpstore_tools::documents::{CHANGED, Inputs, each_value};
 use fpstore_tools::number::bytes;
 use fpstore_tools::progress::Progress;
 use fpstore_tools::ranks::{First, Ranker, Space};
 
-use super::work::{CHANGED, Work};
+use super::work::Work;
 
 /// A column, and which of its values come first.
 pub(super) struct Order<'a> {
     pub(super) inputs: &'a Inputs,
     pub(super) column: &'a str,
     pub(super) first: First,
-    /// Shows the progress of reading the column.
-    pub(super) progress: &'a dyn Fn() -> Progress,
 }
 
 impl Order<'_> {
     /// Returns the keeper, and the bytes that it takes: eight a document, and as many as `memory`.
-    pub(super) fn keeper(&self, work: &Work, memory: u64) -> anyhow::Result<(Keeper, u64)> {
+    pub(super) fn keeper(&self, work: &Work, memory: u64, shown: &Progress) -> anyhow::Result<(Keeper, u64)> {
         let space = Space { memory, sorting: memory, temp_dir: work.directory().to_owned() };
         let mut ranker = Ranker::new(self.first, space);
-        let shown = (self.progress)();
-        each_value(self.inputs, self.column, &shown, |value| ranker.push((), value))?;
+        each_value(self.inputs, self.column, shown, |value| ranker.push((), value))?;
         shown.finish();
         if let Some(needed) = ranker.beyond_memory() {
             bail!(

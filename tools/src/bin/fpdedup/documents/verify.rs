@@ -5,13 +5,12 @@
 
 use anyhow::{Context, bail};
 use fpsketch::Preparation;
-use fpstore_tools::documents::{Comparison, Document, Inputs, Similarity, Spool, each_or_fault};
-use fpstore_tools::memory;
+use fpstore_tools::documents::{CHANGED, Comparison, Document, Inputs, Similarity, Spool, each_or_fault};
 use fpstore_tools::progress::Progress;
 
 use super::compare::FATES;
 use super::links::{Fate, Fates, Link, Links};
-use super::work::{CHANGED, Work};
+use super::work::Work;
 
 /// Bytes of a pair in memory: both documents, the places of their texts, and the result.
 const PAIR: u64 = 192;
@@ -22,6 +21,7 @@ pub(super) struct Verifying<'a> {
     pub(super) preparation: &'a Preparation,
     /// Least similarity of a document that is removed.
     pub(super) threshold: f64,
+    /// Bytes beside those of the program itself.
     pub(super) memory: u64,
 }
 
@@ -32,8 +32,7 @@ impl Verifying<'_> {
     /// Compares the texts of all removed documents that were not compared before. Returns the number of those that
     /// differ from their keeper.
     pub(super) fn run(&self, work: &Work, progress: impl Fn() -> Progress) -> anyhow::Result<u64> {
-        let free = memory::of_load(Some(self.memory));
-        let most = usize::try_from(free / 4 / PAIR).unwrap_or(usize::MAX).max(1);
+        let most = usize::try_from(self.memory / 4 / PAIR).unwrap_or(usize::MAX).max(1);
         let mut links = Links::open(work.path(FATES))?;
         let (mut document, mut doubtful) = (0, 0);
         while document < work.state.documents {
@@ -48,7 +47,7 @@ impl Verifying<'_> {
             }
             if !pairs.is_empty() {
                 let shown = progress();
-                doubtful += self.part(&pairs, &mut links, work, free, &shown)?;
+                doubtful += self.part(&pairs, &mut links, work, &shown)?;
                 shown.finish();
             }
         }
@@ -57,14 +56,7 @@ impl Verifying<'_> {
     }
 
     /// Compares some pairs; returns the number of those that differ.
-    fn part(
-        &self,
-        pairs: &[Pair],
-        links: &mut Links,
-        work: &Work,
-        free: u64,
-        progress: &Progress,
-    ) -> anyhow::Result<u64> {
+    fn part(&self, pairs: &[Pair], links: &mut Links, work: &Work, progress: &Progress) -> anyhow::Result<u64> {
         let mut wanted: Vec<u64> = pairs.iter().flat_map(|(document, link)| [*document, link.keeper]).collect();
         wanted.sort_unstable();
         wanted.dedup();
@@ -72,7 +64,7 @@ impl Verifying<'_> {
         let make = |Document { content, number, .. }, _: &_| {
             Ok(wanted.binary_search(&number).ok().map(|index| (index, content)))
         };
-        each_or_fault(self.inputs, free / 4, 0, progress, make, |made| {
+        each_or_fault(self.inputs, self.memory / 4, 0, progress, make, |made| {
             for (index, content) in made.into_iter().filter_map(|made| made.result.ok().flatten()) {
                 texts.add(index, &content)?;
             }
@@ -85,7 +77,7 @@ impl Verifying<'_> {
         if texts.missing().is_some() {
             bail!(CHANGED);
         }
-        let similarities = Comparison::new(self.preparation).of(&indexes, &texts, free / 4)?;
+        let similarities = Comparison::new(self.preparation).of(&indexes, &texts, self.memory / 4)?;
         let judge = |((document, link), similarity): (&Pair, Similarity)| {
             let similarity = similarity.jaccard;
             let is_similar = similarity >= self.threshold;

@@ -13,9 +13,6 @@ use serde::{Deserialize, Serialize};
 const STATE: &str = "state.json";
 const LOCK: &str = "lock";
 
-/// Message about inputs that are not those that were hashed.
-pub(super) const CHANGED: &str = "the inputs have changed while the program ran; start it again";
-
 /// The next step of a run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub(super) enum Step {

@@ -4,8 +4,8 @@ use std::path::Path;
 
 use anyhow::bail;
 use fpstore::Fingerprint;
-use fpstore_tools::documents::{Copied, Digest, Form, Inputs, copy};
-use fpstore_tools::output::{Column, Output, Rows};
+use fpstore_tools::documents::{CHANGED, Copied, Digest, Form, Inputs, copy};
+use fpstore_tools::output::{EVIDENCE, Output, Rows, VERIFIED};
 use fpstore_tools::progress::Progress;
 use fpstore_tools::{interrupt, memory};
 
@@ -15,18 +15,7 @@ use super::ids::AllIds;
 use super::links::{Fate, Fates, Link};
 use super::spool::{Entries, Hashed};
 use super::summary::Removals;
-use super::work::{CHANGED, Work};
-
-/// The columns of evidence, without and with verification.
-const EVIDENCE: &[Column] =
-    &[Column::id("id"), Column::id("keeper"), Column::id("cluster"), Column::number("distance")];
-const VERIFIED: &[Column] = &[
-    Column::id("id"),
-    Column::id("keeper"),
-    Column::id("cluster"),
-    Column::number("distance"),
-    Column::real("jaccard"),
-];
+use super::work::Work;
 
 /// Opens the file of the evidence.
 pub(super) fn evidence(path: &Path, verified: bool, texts: bool, json: bool) -> anyhow::Result<Output> {
