@@ -20,3 +20,12 @@ impl Rule {
         }
     }
 }
+
+/// Returns the name of a linkage, as the option has it.
+pub(crate) fn name(linkage: Linkage) -> &'static str {
+    match linkage {
+        Linkage::Single => "single",
+        Linkage::Star => "star",
+        Linkage::Complete => "complete",
+    }
+}

@@ -119,11 +119,6 @@ impl DocumentsArgs {
         self.linkage.linkage()
     }
 
-    /// Name of the linkage.
-    pub(crate) fn linkage_name(&self) -> String {
-        self.linkage.to_possible_value().map_or_else(String::new, |value| value.get_name().to_owned())
-    }
-
     /// Least similarity of a removed document to its keeper, if it is verified.
     pub(crate) fn verified(&self) -> Option<f64> {
         self.verify.or(self.threshold)

@@ -45,6 +45,7 @@ use verify::Verifying;
 use work::{Step, Work};
 
 use crate::job::watch;
+use crate::rule;
 
 /// Default distances: beyond them, many near pairs are so by chance (BENCHMARKS.md, "How well fingerprints match").
 const DISTANCE: u32 = 6;
@@ -227,7 +228,7 @@ impl Run<'_> {
             output: &self.args.output,
             hasher: self.simhash.identity(),
             distance: self.distance,
-            linkage: self.args.linkage_name(),
+            linkage: rule::name(self.args.linkage()),
             threshold: verified,
             kept: copied.kept,
             removals,

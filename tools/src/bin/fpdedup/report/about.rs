@@ -2,6 +2,8 @@
 
 use fpstore::clusters::Linkage;
 
+use crate::rule;
+
 /// What a report says of the run.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct About {
@@ -15,10 +17,6 @@ pub(crate) struct About {
 impl About {
     /// Name of the linkage.
     pub(super) fn linkage(self) -> &'static str {
-        match self.linkage {
-            Linkage::Single => "single",
-            Linkage::Star => "star",
-            Linkage::Complete => "complete",
-        }
+        rule::name(self.linkage)
     }
 }
