@@ -31,23 +31,6 @@ pub struct Clustered<F = u64> {
     pub size: Option<u64>,
 }
 
-/// Records other than the keepers of their clusters.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct LeftOut {
-    /// All of them.
-    pub records: u64,
-    /// Records whose fingerprints are farther from the keeper's than the distance at which records are linked: others
-    /// link them. Counted only after [`Clusters::with_keepers`].
-    pub far: u64,
-}
-
-impl LeftOut {
-    fn add(&mut self, records: u64, is_far: bool) {
-        self.records = self.records.saturating_add(records);
-        self.far = self.far.saturating_add(if is_far { records } else { 0 });
-    }
-}
-
 pub(crate) struct United<F: Fingerprint> {
     pub(crate) segments: Vec<Arc<Segment>>,
     pub(crate) numbers: Numbers<F>,
@@ -269,65 +252,6 @@ impl<F: Fingerprint> Clustering<F> {
             output.send(gathered)
         };
         ordered(None, &*self.executor.crew()?, shares(&self.segments)?, || (), work, &mut sink).map(drop)
-    }
-
-    /// Calls `sink` with the label of each cluster, in the order of the clusters' first fingerprints, until it breaks.
-    /// Returns the number of the other records so far.
-    ///
-    /// # Errors
-    /// As [`Clustering::visit`].
-    pub fn visit_labels(&self, mut sink: impl FnMut(Label<F>) -> Result<ControlFlow<()>>) -> Result<LeftOut> {
-        /// A cluster of several fingerprints, or the label of another one.
-        enum Line<F> {
-            Component(usize),
-            Alone(Label<F>),
-        }
-        let work = |(): &mut (), share: Share, output: &Output<_>| {
-            self.progress.check()?;
-            let mut found = Vec::new();
-            let mut left = LeftOut::default();
-            let mut groups = Groups::new(&self.segments, &self.numbers, &self.components, share)?;
-            let mut ids = Vec::new();
-            while let Some((fingerprint, component)) = groups.next_fingerprint()? {
-                groups.next_ids(fingerprint, &mut ids)?;
-                found.push(match component {
-                    Some(component) => Line::Component(component),
-                    None => Line::Alone(self.label(fingerprint, None, &ids, groups.has_more(fingerprint))?.0),
-                });
-                left.add(
-                    records_of(&ids).saturating_add(groups.count_rest(fingerprint)?),
-                    self.is_far(fingerprint, component),
-                );
-                if found.len() == CHUNK {
-                    output.send((std::mem::take(&mut found), std::mem::take(&mut left)))?;
-                }
-            }
-            output.send((found, left))
-        };
-        let mut seen = Bitset::new(self.components.count());
-        let mut left = LeftOut::default();
-        let mut take = |(found, more): (Vec<Line<F>>, LeftOut)| {
-            left.records = left.records.saturating_add(more.records);
-            left.far = left.far.saturating_add(more.far);
-            for one in found {
-                let label = match one {
-                    Line::Alone(label) => label,
-                    Line::Component(component) => {
-                        if !seen.insert(component) {
-                            continue;
-                        }
-                        self.labels.of(component)?
-                    }
-                };
-                left.records = left.records.saturating_sub(1);
-                if sink(label)?.is_break() {
-                    return Ok(ControlFlow::Break(()));
-                }
-            }
-            Ok(ControlFlow::Continue(()))
-        };
-        let _ = ordered(None, &*self.executor.crew()?, shares(&self.segments)?, || (), work, &mut take)?;
-        Ok(left)
     }
 
     /// Whether a fingerprint of a component is beyond the distance from its keeper's; false if keepers were not kept.

@@ -104,9 +104,9 @@ impl<F: Fingerprint> Clusters<F> {
         self
     }
 
-    /// Keeps the fingerprint of each cluster's keeper, to count the records that are far from it
-    /// ([`crate::clusters::LeftOut::far`], [`crate::clusters::ClusterReport::far_records`]). Takes the bytes of a
-    /// fingerprint a cluster of several.
+    /// Keeps the fingerprint of each cluster's keeper, for the decision on each record
+    /// ([`crate::clusters::Clustering::visit_kept`]) and the number of records that are far from it
+    /// ([`crate::clusters::ClusterReport::far_records`]). Takes the bytes of a fingerprint a cluster of several.
     #[must_use]
     pub fn with_keepers(mut self) -> Self {
         self.keepers = true;

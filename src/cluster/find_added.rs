@@ -84,8 +84,12 @@ impl<F: Fingerprint> Clusters<F> {
     /// removals.push(&ids(1), &ids(0), 3, 1)?;
     /// let clustering = clusters.find_from_removals(removals, &Keeper::Smallest)?;
     /// let mut kept = Vec::new();
-    /// clustering.visit_labels(|label| {
-    ///     kept.push(label);
+    /// let add = |gathered: &mut Vec<Label>, label| {
+    ///     gathered.push(label);
+    ///     ControlFlow::Continue(())
+    /// };
+    /// clustering.visit_kept(add, |mut gathered| {
+    ///     kept.append(&mut gathered);
     ///     Ok(ControlFlow::Continue(()))
     /// })?;
     /// assert_eq!(kept, [0, 7, 2].map(ids));

@@ -63,13 +63,14 @@ impl<F: Fingerprint> Clusters<F> {
         let spare = self.spare()?;
         let segments = self.segments()?;
         let count = Numbers::<F>::count_of(&segments)?;
-        let mut numbers = self.job.executor.run(|| Numbers::<F>::new(&segments, spare / 4))?;
+        // Positions and keepers are made after the join.
+        let joining = spare + u64::from(count) * self.linkage.bytes();
+        let mut numbers = self.job.executor.run(|| Numbers::<F>::new(&segments, joining / 2))?;
         let mut has_pairs = Bitset::new(count as usize);
         let sets = self.chains.then(|| UnionFind::new(count));
-        let memory = spare - spare / 4;
-        let mut join = Join::new(&segments, None, self.k, 0, &self.job.progress, &self.job.executor);
-        join.memory = memory - memory / 8;
-        let pairs = self.near_pairs(&join, &numbers, sets.as_ref(), &mut has_pairs, memory / 8)?;
+        let memory = joining - numbers.bytes() - spare / 8;
+        let join = Join::new(&segments, None, self.k, memory, &self.job.progress, &self.job.executor);
+        let pairs = self.near_pairs(&join, &numbers, sets.as_ref(), &mut has_pairs, spare / 8)?;
         numbers.release();
         let connected = sets.map(|sets| Components::new(sets.into_parents()));
         let mut positions = vec![u32::MAX; count as usize];

@@ -14,7 +14,7 @@
 //! records came (`label_order.rs`, `unary_counts.rs`).
 //!
 //! [`Linkage`] (`linkage.rs`) is the rule that makes clusters of pairs. Star and complete linkage take fingerprints by
-//! priority (`find_linked.rs`, `priority.rs`); `evidence.rs` has the reason why each record is not kept, `chains.rs`
+//! priority (`find_linked.rs`, `priority.rs`); `decisions.rs` tells which records are kept, and why the others are not, `chains.rs`
 //! the connected components that they divide. [`Clusters::find_from_removals`] (`find_added.rs`) continues from that
 //! evidence ([`Removals`], `match_removals.rs`): only new fingerprints are compared, with each other and with earlier
 //! keepers.
@@ -27,8 +27,8 @@ mod changes;
 mod clustering;
 mod clusters;
 mod components;
+mod decisions;
 mod earlier_clusters;
-mod evidence;
 mod few_pairs;
 mod find_added;
 mod find_clusters;
@@ -54,9 +54,9 @@ mod union_find;
 
 pub use chains::{Chain, Chains};
 pub use changes::{ClusterChange, ClusterChanges, ClusterUpdate};
-pub use clustering::{Clustered, ClusteredIter, Clustering, LeftOut};
+pub use clustering::{Clustered, ClusteredIter, Clustering};
 pub use clusters::Clusters;
-pub use evidence::Removed;
+pub use decisions::{Decision, LeftOut, Removed};
 pub use keeper::{Keeper, Ranking};
 pub use labels::{Label, LabelRef};
 pub use linkage::Linkage;

@@ -2,7 +2,7 @@
 
 use crate::cluster::chains::Chains;
 use crate::cluster::clustering::Clustering;
-use crate::cluster::evidence::Removed;
+use crate::cluster::decisions::Removed;
 use crate::cluster::groups::{Groups, records_of, shares};
 use crate::cluster::labels::Label;
 use crate::cluster::totals::{Largest, keep};

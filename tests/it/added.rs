@@ -1,13 +1,12 @@
 //! Stars of a store and of added records, where earlier decisions hold: compared with the definition on all pairs, and
 //! with a search of all.
 
-use crate::linkage::{Cluster, by_priority, chain, evidence, expected, greedy, keepers, label};
+use crate::linkage::{Cluster, by_priority, chain, evidence, expected, greedy, keepers, kept_of, label};
 use crate::points::every;
 use crate::support::{Fixture, Random, families, numbered, real, wide};
 use fpstore::clusters::{Clustering, Clusters, Keeper, Label, Linkage, Removed};
 use fpstore::{ErrorKind, Fingerprint, Id, IdKind, Parameters, ReadMode, Record, Result, Store, U256};
 use std::collections::{BTreeMap, BTreeSet};
-use std::ops::ControlFlow;
 use std::sync::Arc;
 
 /// Adds the new records to the clusters, by definition. Returns the number of those with priority over their keepers.
@@ -66,12 +65,8 @@ fn gone_on<F: Fingerprint>(clusters: &Clusters<F>, given: &[Removed<F>], keeper:
 }
 
 fn kept<F: Fingerprint>(clustering: &Clustering<F>) -> Vec<Label<F>> {
-    let mut kept = Vec::new();
-    let take = |label| {
-        kept.push(label);
-        Ok(ControlFlow::Continue(()))
-    };
-    assert_eq!(clustering.visit_labels(take).unwrap().far, 0);
+    let (kept, left) = kept_of(clustering);
+    assert_eq!(left.far, 0);
     kept
 }
 

@@ -2,7 +2,7 @@
 
 use crate::clusters::{crowded, text};
 use crate::support::{Fixture, Random, families, numbered, real, wide};
-use fpstore::clusters::{Clustering, Keeper, Label, Linkage, Removed};
+use fpstore::clusters::{Clustering, Decision, Keeper, Label, LeftOut, Linkage, Removed};
 use fpstore::{ErrorKind, Fingerprint, Id, IdKind, Parameters, ReadMode, Record, Result, Store, U256};
 use std::cmp::Ordering;
 use std::collections::{BTreeMap, BTreeSet};
@@ -86,18 +86,44 @@ pub(crate) fn expected<F: Fingerprint>(clusters: &[Cluster<F>]) -> (Vec<Removed<
     (removed, labels)
 }
 
-pub(crate) fn evidence<F: Fingerprint>(clustering: &Clustering<F>) -> Vec<Removed<F>> {
-    let mut all = Vec::new();
-    let add = |some: &mut Vec<Removed<F>>, one| {
+/// The labels of all clusters, the evidence on all other records, and the number of these.
+pub(crate) fn decisions<F: Fingerprint>(clustering: &Clustering<F>) -> (Vec<Label<F>>, Vec<Removed<F>>, LeftOut) {
+    let (mut kept, mut removed) = (Vec::new(), Vec::new());
+    let add = |some: &mut Vec<Decision<F>>, one| {
         some.push(one);
         if some.len() < 50 { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
     };
-    let sink = |mut some: Vec<Removed<F>>| {
-        all.append(&mut some);
+    let sink = |some: Vec<Decision<F>>| {
+        for one in some {
+            match one {
+                Decision::Kept(label) => kept.push(label),
+                Decision::Removed(one) => removed.push(one),
+            }
+        }
         Ok(ControlFlow::Continue(()))
     };
-    clustering.visit_removed(add, sink).unwrap();
-    all
+    let left = clustering.visit_decisions(add, sink).unwrap();
+    assert!(kept_of(clustering) == (kept.clone(), left), "with and without evidence");
+    (kept, removed, left)
+}
+
+pub(crate) fn evidence<F: Fingerprint>(clustering: &Clustering<F>) -> Vec<Removed<F>> {
+    decisions(clustering).1
+}
+
+/// The labels of all clusters without evidence.
+pub(crate) fn kept_of<F: Fingerprint>(clustering: &Clustering<F>) -> (Vec<Label<F>>, LeftOut) {
+    let mut kept = Vec::new();
+    let add = |some: &mut Vec<Label<F>>, label| {
+        some.push(label);
+        if some.len() < 50 { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
+    };
+    let sink = |mut some: Vec<Label<F>>| {
+        kept.append(&mut some);
+        Ok(ControlFlow::Continue(()))
+    };
+    let left = clustering.visit_kept(add, sink).unwrap();
+    (kept, left)
 }
 
 /// Compares labels, evidence and kept records with the definition, within plenty of memory and within the least.
@@ -123,17 +149,11 @@ fn agrees_within<F: Fingerprint>(
         let found: LabelOf<F> =
             clustering.records().unwrap().map(Result::unwrap).map(|one| (one.record, one.label)).collect();
         assert!(found == labels, "labels, k = {k}, {linkage:?}, {keeper:?}");
-        assert!(evidence(&clustering) == removed, "evidence, k = {k}, {linkage:?}, {keeper:?}");
-        let mut kept = Vec::new();
-        let left = clustering.visit_labels(|label| {
-            kept.push(label);
-            Ok(ControlFlow::Continue(()))
-        });
-        let mut of_clusters: Vec<Label<F>> = clusters.iter().map(|cluster| label(&cluster[0])).collect();
-        kept.sort();
-        of_clusters.sort();
-        assert!(kept == of_clusters);
-        let left = left.unwrap();
+        let (kept, evidence, left) = decisions(&clustering);
+        assert!(evidence == removed, "evidence, k = {k}, {linkage:?}, {keeper:?}");
+        let mut keepers: Vec<&Record<F>> = clusters.iter().map(|cluster| &cluster[0]).collect();
+        keepers.sort();
+        assert!(kept == keepers.into_iter().map(label).collect::<Vec<_>>(), "kept, k = {k}, {linkage:?}, {keeper:?}");
         assert_eq!(
             left.records,
             removed.iter().map(|one| if let Id::Count(count) = one.record.id { count } else { 1 }).sum::<u64>()
@@ -276,7 +296,8 @@ fn a_million_records_with_one_fingerprint_are_one_star() {
     for linkage in BOTH {
         let clusters = store.clusters(3).unwrap().with_linkage(linkage).with_keepers();
         let clustering = clusters.find(&Keeper::Largest).unwrap();
-        let add = |sums: &mut (u64, u64), one: Removed| {
+        let add = |sums: &mut (u64, u64), decision: Decision| {
+            let Decision::Removed(one) = decision else { return ControlFlow::Continue(()) };
             assert_eq!((&one.keeper, &one.cluster), (&Label::Id(Id::Number(2_000_000)), &Label::Id(Id::Number(0))));
             (sums.0, sums.1) = (sums.0 + 1, sums.1 + u64::from(one.distance));
             ControlFlow::Continue(())
@@ -286,9 +307,29 @@ fn a_million_records_with_one_fingerprint_are_one_star() {
             (removed, distances) = (removed + some.0, distances + some.1);
             Ok(ControlFlow::Continue(()))
         };
-        clustering.visit_removed(add, sink).unwrap();
+        clustering.visit_decisions(add, sink).unwrap();
         assert_eq!((removed, distances), (1_000_000, 1_000_000));
     }
+}
+
+#[test]
+fn a_star_of_a_million_records_with_many_fingerprints() {
+    // All fingerprints of up to three of 48 bits. Zero has the first id.
+    let triples = (0..48).flat_map(|c| (0..=c).flat_map(move |b| (0..=b).map(move |a| 1u64 << a | 1 << b | 1 << c)));
+    let leaves: BTreeSet<u64> = triples.collect();
+    let ids = (1_000_000 / leaves.len()) as u64 + 1;
+    let records =
+        leaves.iter().zip(0..).flat_map(|(&leaf, at)| (1..=ids).map(move |id| Record::new(leaf, at * ids + id)));
+    let records: Vec<Record> = [Record::new(0, 0)].into_iter().chain(records).collect();
+    let store = Fixture::new(ReadMode::Mmap).load(&Parameters::new(3), &records, 1);
+    let clusters = store.clusters(3).unwrap().with_linkage(Linkage::Star).with_keepers();
+    let (kept, mut removed, _) = decisions(&clusters.find(&Keeper::Smallest).unwrap());
+    let center = Label::Id(Id::Number(0));
+    assert_eq!(kept, std::slice::from_ref(&center));
+    let is_right = |one: &Removed| one.distance == one.record.fingerprint.count_ones() && one.cluster == center;
+    assert!(removed.iter().all(|one| is_right(one) && one.keeper == center));
+    removed.sort_by(|a, b| a.record.id.cmp(&b.record.id));
+    assert!(removed.iter().map(|one| &one.record).eq(&records[1..]));
 }
 
 #[test]
@@ -299,6 +340,6 @@ fn earlier_labels_are_of_single_linkage() {
     assert_eq!(error.kind(), ErrorKind::Unsupported);
     let clustering = clusters.find(&Keeper::Smallest).unwrap();
     let error =
-        clustering.visit_removed(|(): &mut (), _| ControlFlow::Continue(()), |()| Ok(ControlFlow::Continue(())));
+        clustering.visit_decisions(|(): &mut (), _| ControlFlow::Continue(()), |()| Ok(ControlFlow::Continue(())));
     assert_eq!(error.unwrap_err().kind(), ErrorKind::InvalidInput);
 }

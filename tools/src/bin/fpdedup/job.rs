@@ -12,7 +12,7 @@ use fpstore_tools::interrupt::{self, Stop};
 use fpstore_tools::memory;
 use fpstore_tools::notice;
 use fpstore_tools::number::{bytes, count, count_of};
-use fpstore_tools::output::{Output, Rows};
+use fpstore_tools::output::{Output, Rows, Style};
 use fpstore_tools::progress::Progress;
 use fpstore_tools::ranks::Space;
 use fpstore_tools::size;
@@ -211,6 +211,11 @@ pub(crate) struct Writing {
 impl Writing {
     pub(crate) fn new(output: Output) -> Self {
         Self { output, rows: 0, failed: None }
+    }
+
+    /// Style of the rows.
+    pub(crate) fn style(&self) -> Style {
+        self.output.style()
     }
 
     pub(crate) fn write(&mut self, rows: &Rows) -> ControlFlow<()> {

@@ -5,7 +5,7 @@ use std::ops::ControlFlow;
 use std::path::Path;
 
 use anyhow::bail;
-use fpstore::clusters::{Clustering, Clusters, Label, LeftOut, Linkage, Removed};
+use fpstore::clusters::{Clustering, Clusters, Decision, Label, LeftOut, Linkage, Removed};
 use fpstore::{ErrorKind, Fingerprint, Id, IdKind};
 use fpstore_tools::common::Common;
 use fpstore_tools::exit::Outcome;
@@ -78,45 +78,85 @@ pub(crate) fn run<F: Fingerprint>(
         Some(previous) => go_on(previous, &job, &clusters, (&kept, kind))?,
         None => clusters.find(&kept.keeper)?,
     };
-    let removed = evidence.map(|output| write_evidence(&clustering, output)).transpose()?;
     let report = reporting.make(&clustering)?;
     shown.finish();
-    let written = output.map(|output| write_kept(&clustering, output)).transpose()?;
+    let [mut written, mut removed] = [output, evidence].map(|output| output.map(Writing::new));
+    let left = write(&clustering, &mut written, &mut removed)?;
     // Evidence appears only beside a complete list of what is kept.
+    let written = written.map(Writing::finish).transpose()?;
     removed.map(Writing::finish).transpose()?;
     kept.warn_of_unknown();
-    let (far, left_out) = match (&report, &written) {
-        (Some(report), _) => (report.far_records, report.records.saturating_sub(report.clusters)),
-        (None, written) => written.as_ref().map_or((0, 0), |(_, left)| (left.far, left.records)),
+    let (far, left_out) = match &report {
+        Some(report) => (report.far_records, report.records.saturating_sub(report.clusters)),
+        None => (left.far, left.records),
     };
     if let Some(report) = report {
         reporting.write(&report, About { linkage, distance, names: ["kept", "removed"] }, job.json())?;
     }
     job.warn_of_chains(far, left_out, distance);
     warn_of_overruled(clustering.overruled());
-    if let Some((clusters, _)) = written {
+    if let Some(clusters) = written {
         let searched = beside.previous.map(|_| format!("{} compared", count_of(clustering.searched(), "fingerprint")));
         job.done_with(clusters, "cluster", searched);
     }
     Ok(Outcome::Done)
 }
 
-/// Writes a row for every cluster, and returns the number of rows and of other records.
-fn write_kept<F: Fingerprint>(clustering: &Clustering<F>, output: Output) -> anyhow::Result<(u64, LeftOut)> {
-    let style = output.style();
-    let mut rows = Rows::new(style);
-    let mut writing = Writing::new(output);
-    let left = clustering.visit_labels(|label| {
-        push_label(&mut rows, &label);
+/// Rows of kept and of removed records.
+type Found = [Option<Rows>; 2];
+
+/// Writes a row for every cluster and, if evidence is wanted, for every record that is not kept.
+fn write<F: Fingerprint>(
+    clustering: &Clustering<F>,
+    kept: &mut Option<Writing>,
+    removed: &mut Option<Writing>,
+) -> anyhow::Result<LeftOut> {
+    let styles = [&*kept, &*removed].map(|writing| writing.as_ref().map(Writing::style));
+    let [style_of_kept, style_of_removed] = styles;
+    let end = |rows: &mut Rows| {
         rows.end_row();
-        if !rows.is_full() {
-            return Ok(ControlFlow::Continue(()));
+        if rows.is_full() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+    };
+    let keep = |[rows, _]: &mut Found, label: Label<F>| {
+        let Some(style) = style_of_kept else { return ControlFlow::Continue(()) };
+        let rows = rows.get_or_insert_with(|| Rows::new(style));
+        push_label(rows, &label);
+        end(rows)
+    };
+    let remove = |[_, rows]: &mut Found, one: Removed<F>| {
+        let Some(style) = style_of_removed else { return ControlFlow::Continue(()) };
+        let rows = rows.get_or_insert_with(|| Rows::new(style));
+        let record = match one.record.id {
+            Id::Count(_) => Label::Fingerprint(one.record.fingerprint),
+            ref id => Label::Id(id.clone()),
+        };
+        [&record, &one.keeper, &one.cluster].into_iter().for_each(|label| push_label(rows, label));
+        rows.number(one.distance.into());
+        if let Id::Count(count) = one.record.id {
+            rows.number(count);
         }
-        let full = std::mem::replace(&mut rows, Rows::new(style));
-        Ok(writing.write(&full))
-    })?;
-    let _ = writing.write(&rows);
-    Ok((writing.finish()?, left))
+        end(rows)
+    };
+    let mut sink = |found: Found| {
+        for (writing, rows) in [&mut *kept, &mut *removed].into_iter().zip(found) {
+            let Some((writing, rows)) = writing.as_mut().zip(rows) else { continue };
+            if writing.write(&rows).is_break() {
+                return Ok(ControlFlow::Break(()));
+            }
+        }
+        Ok(ControlFlow::Continue(()))
+    };
+    Ok(match styles {
+        [None, None] => LeftOut::default(),
+        [_, None] => clustering.visit_kept(keep, sink)?,
+        [_, Some(_)] => {
+            let add = |found: &mut Found, decision| match decision {
+                Decision::Kept(label) => keep(found, label),
+                Decision::Removed(one) => remove(found, one),
+            };
+            clustering.visit_decisions(add, &mut sink)?
+        }
+    })
 }
 
 /// Continues from the evidence of an earlier run.
@@ -151,26 +191,4 @@ fn warn_of_overruled(overruled: u64) {
             if overruled == 1 { "it" } else { "them" },
         ));
     }
-}
-
-/// Writes a row for every record that is not kept.
-fn write_evidence<F: Fingerprint>(clustering: &Clustering<F>, output: Output) -> anyhow::Result<Writing> {
-    let style = output.style();
-    let mut writing = Writing::new(output);
-    let add = |rows: &mut Option<Rows>, one: Removed<F>| {
-        let rows = rows.get_or_insert_with(|| Rows::new(style));
-        let record = match one.record.id {
-            Id::Count(_) => Label::Fingerprint(one.record.fingerprint),
-            ref id => Label::Id(id.clone()),
-        };
-        [&record, &one.keeper, &one.cluster].into_iter().for_each(|label| push_label(rows, label));
-        rows.number(one.distance.into());
-        if let Id::Count(count) = one.record.id {
-            rows.number(count);
-        }
-        rows.end_row();
-        if rows.is_full() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
-    };
-    clustering.visit_removed(add, |rows| writing.write_found(rows))?;
-    Ok(writing)
 }

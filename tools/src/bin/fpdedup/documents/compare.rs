@@ -6,7 +6,7 @@ use std::ops::ControlFlow;
 
 use anyhow::Context;
 use fpstore::bulk::RecordSorter;
-use fpstore::clusters::{Keeper, Label, Linkage, Removed};
+use fpstore::clusters::{Decision, Keeper, Label, Linkage, Removed};
 use fpstore::{Filters, Fingerprint, Id, IdKind, Options, Parameters, Store};
 use fpstore_tools::interrupt;
 
@@ -84,11 +84,11 @@ impl Comparing<'_> {
         let most = usize::try_from(spare / 4 / EACH).unwrap_or(usize::MAX).max(GATHERED);
         let mut fates = Vec::new();
         let mut failed = None;
-        let add = |gathered: &mut Vec<(u64, Fate)>, removed: Removed<F>| {
-            gathered.extend(fate(&removed));
+        let add = |gathered: &mut Vec<(u64, Fate)>, decision: Decision<F>| {
+            gathered.extend(fate(&decision));
             if gathered.len() < GATHERED { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
         };
-        clustering.visit_removed(add, |gathered| {
+        clustering.visit_decisions(add, |gathered| {
             fates.extend(gathered);
             if fates.len() < most {
                 return Ok(ControlFlow::Continue(()));
@@ -139,9 +139,10 @@ impl Comparing<'_> {
 /// Shows the progress of a comparison.
 pub(super) type Watch<'a> = dyn Fn(fpstore::Progress) -> anyhow::Result<Watched> + 'a;
 
-fn fate<F: Fingerprint>(removed: &Removed<F>) -> Option<(u64, Fate)> {
+fn fate<F: Fingerprint>(decision: &Decision<F>) -> Option<(u64, Fate)> {
+    let Decision::Removed(Removed { record, keeper, cluster, distance }) = decision else { return None };
     let number = |label: &Label<F>| if let Label::Id(Id::Number(number)) = label { Some(*number) } else { None };
-    let Id::Number(document) = removed.record.id else { return None };
-    let (keeper, cluster) = (number(&removed.keeper)?, number(&removed.cluster)?);
-    Some((document, Fate::Removed(Link { keeper, cluster, distance: removed.distance, similarity: f64::NAN })))
+    let Id::Number(document) = record.id else { return None };
+    let (keeper, cluster) = (number(keeper)?, number(cluster)?);
+    Some((document, Fate::Removed(Link { keeper, cluster, distance: *distance, similarity: f64::NAN })))
 }
