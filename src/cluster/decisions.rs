@@ -1,7 +1,7 @@
 //! Decisions: the records that are kept, and the evidence on all others.
 
 use crate::cluster::clustering::{Clustering, best_of};
-use crate::cluster::groups::{Groups, shares};
+use crate::cluster::groups::{Groups, records_of, shares};
 use crate::cluster::keeper::Keeper;
 use crate::cluster::labels::Label;
 use crate::error::{Error, Result};
@@ -106,19 +106,20 @@ impl<F: Fingerprint> Clustering<F> {
             };
             let mut groups = Groups::new(&self.segments, &self.numbers, &self.components, share)?;
             while let Some((fingerprint, component)) = groups.next_fingerprint()? {
-                let near = self.keeper_of(fingerprint, component).unwrap_or(fingerprint);
-                if !wants_evidence && near != fingerprint {
-                    part.1.add(groups.count_rest(fingerprint)?, near.distance(fingerprint) > self.k);
-                    continue;
-                }
                 groups.next_ids(fingerprint, &mut ids)?;
-                let is_single = ids.len() == 1 && component.is_none() && !groups.has_more(fingerprint);
-                if let Some(id) = ids.pop_if(|id| is_single && id.records() == 1) {
-                    let label = if let Id::Count(_) = id { Label::Fingerprint(fingerprint) } else { Label::Id(id) };
-                    decide(&mut part, Decision::Kept(label))?;
+                let more = groups.has_more(fingerprint);
+                let near = self.keeper_of(fingerprint, component).unwrap_or(fingerprint);
+                let is_alone = component.is_none() && !more && records_of(&ids) == 1;
+                if is_alone || !wants_evidence {
+                    if near == fingerprint {
+                        decide(&mut part, Decision::Kept(self.label(fingerprint, component, &ids, more)?.0))?;
+                    }
+                    let records = records_of(&ids).saturating_add(groups.count_rest(fingerprint)?);
+                    let others = records.saturating_sub(u64::from(near == fingerprint));
+                    part.1.add(others, near.distance(fingerprint) > self.k);
                     continue;
                 }
-                let grounds = self.grounds(fingerprint, component, &ids, groups.has_more(fingerprint))?;
+                let grounds = self.grounds(fingerprint, component, &ids, more)?;
                 if near == fingerprint {
                     decide(&mut part, Decision::Kept(grounds.keeper.clone()))?;
                 }

@@ -1,11 +1,10 @@
 //! Clusters: the connected components of brute force, with the expected labels, sizes and keepers.
 
 use crate::linkage::kept_of;
-use crate::support::{Fixture, Random, families, numbered, real};
+use crate::support::{Fixture, Random, families, gathered, numbered, real};
 use fpstore::clusters::{Clustered, Keeper, Label};
 use fpstore::{ErrorKind, Fingerprint, Id, IdKind, Parameters, ReadMode, Record, Result, Store, U256};
 use std::collections::{BTreeMap, BTreeSet};
-use std::ops::ControlFlow;
 use std::sync::Arc;
 
 /// For each distinct fingerprint the smallest one of its component.
@@ -49,16 +48,7 @@ pub(crate) fn expected<F: Fingerprint>(
 fn found<F: Fingerprint>(store: &Store<F>, k: u32, keeper: &Keeper) -> Vec<Clustered<F>> {
     let clustering = store.clusters(k).unwrap().with_sizes().find(keeper).unwrap();
     let all: Vec<Clustered<F>> = clustering.records().unwrap().map(Result::unwrap).collect();
-    let mut visited = Vec::new();
-    let add = |lot: &mut Vec<Clustered<F>>, one| {
-        lot.push(one);
-        if lot.len() < 100 { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
-    };
-    let sink = |mut lot: Vec<Clustered<F>>| {
-        visited.append(&mut lot);
-        Ok(ControlFlow::Continue(()))
-    };
-    clustering.visit(add, sink).unwrap();
+    let (visited, ()) = gathered(|add, sink| clustering.visit(add, sink));
     assert!(visited == all, "visiting and iterating differ");
     let with_keepers = store.clusters(k).unwrap().with_keepers().find(keeper).unwrap();
     let (labels, left) = kept_of(&with_keepers);

@@ -1,7 +1,7 @@
 //! Star and complete linkage: compared with the greedy definition on all pairs, for every keeper and kind of ids.
 
 use crate::clusters::{crowded, text};
-use crate::support::{Fixture, Random, families, numbered, real, wide};
+use crate::support::{Fixture, Random, families, gathered, numbered, real, wide};
 use fpstore::clusters::{Clustering, Decision, Keeper, Label, LeftOut, Linkage, Removed};
 use fpstore::{ErrorKind, Fingerprint, Id, IdKind, Parameters, ReadMode, Record, Result, Store, U256};
 use std::cmp::Ordering;
@@ -88,21 +88,14 @@ pub(crate) fn expected<F: Fingerprint>(clusters: &[Cluster<F>]) -> (Vec<Removed<
 
 /// The labels of all clusters, the evidence on all other records, and the number of these.
 pub(crate) fn decisions<F: Fingerprint>(clustering: &Clustering<F>) -> (Vec<Label<F>>, Vec<Removed<F>>, LeftOut) {
+    let (decisions, left) = gathered(|add, sink| clustering.visit_decisions(add, sink));
     let (mut kept, mut removed) = (Vec::new(), Vec::new());
-    let add = |some: &mut Vec<Decision<F>>, one| {
-        some.push(one);
-        if some.len() < 50 { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
-    };
-    let sink = |some: Vec<Decision<F>>| {
-        for one in some {
-            match one {
-                Decision::Kept(label) => kept.push(label),
-                Decision::Removed(one) => removed.push(one),
-            }
+    for one in decisions {
+        match one {
+            Decision::Kept(label) => kept.push(label),
+            Decision::Removed(one) => removed.push(one),
         }
-        Ok(ControlFlow::Continue(()))
-    };
-    let left = clustering.visit_decisions(add, sink).unwrap();
+    }
     assert!(kept_of(clustering) == (kept.clone(), left), "with and without evidence");
     (kept, removed, left)
 }
@@ -113,17 +106,7 @@ pub(crate) fn evidence<F: Fingerprint>(clustering: &Clustering<F>) -> Vec<Remove
 
 /// The labels of all clusters without evidence.
 pub(crate) fn kept_of<F: Fingerprint>(clustering: &Clustering<F>) -> (Vec<Label<F>>, LeftOut) {
-    let mut kept = Vec::new();
-    let add = |some: &mut Vec<Label<F>>, label| {
-        some.push(label);
-        if some.len() < 50 { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
-    };
-    let sink = |mut some: Vec<Label<F>>| {
-        kept.append(&mut some);
-        Ok(ControlFlow::Continue(()))
-    };
-    let left = clustering.visit_kept(add, sink).unwrap();
-    (kept, left)
+    gathered(|add, sink| clustering.visit_kept(add, sink))
 }
 
 /// Compares labels, evidence and kept records with the definition, within plenty of memory and within the least.

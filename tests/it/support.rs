@@ -2,10 +2,11 @@
 
 use fpstore::env::{Env, Memory};
 use fpstore::{
-    Codec, Design, Fingerprint, IdKind, Maintenance, Match, Options, Parameters, ReadMode, Record, Records, Store,
-    distance,
+    Codec, Design, Fingerprint, IdKind, Maintenance, Match, Options, Parameters, ReadMode, Record, Records, Result,
+    Store, distance,
 };
 use rayon::prelude::*;
+use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -195,3 +196,23 @@ pub(crate) fn combinations() -> impl Iterator<Item = Parameters> {
 pub(crate) fn is_build_server() -> bool {
     std::env::var_os("CI").is_some_and(|value| !["", "0", "false"].iter().any(|off| value == *off))
 }
+
+/// The result of `visit`, and all values that it passes on, some at a time.
+pub(crate) fn gathered<T, R>(
+    visit: impl FnOnce(&Add<T>, &mut dyn FnMut(Vec<T>) -> Result<ControlFlow<()>>) -> Result<R>,
+) -> (Vec<T>, R) {
+    let mut all = Vec::new();
+    let add = |some: &mut Vec<T>, one| {
+        some.push(one);
+        if some.len() < 50 { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
+    };
+    let mut sink = |mut some: Vec<T>| {
+        all.append(&mut some);
+        Ok(ControlFlow::Continue(()))
+    };
+    let result = visit(&add, &mut sink).unwrap();
+    (all, result)
+}
+
+/// Adds a value, and breaks when there are enough.
+type Add<T> = dyn Fn(&mut Vec<T>, T) -> ControlFlow<()> + Sync;

@@ -150,6 +150,19 @@ fn counts_of_a_store_without_ids() {
 }
 
 #[test]
+#[cfg(target_os = "linux")]
+fn a_list_of_kept_records_is_complete_or_not_there() {
+    let place = Place::new();
+    // The evidence on the first fingerprint fills the disk before the second one is reached.
+    let all: Vec<Pair> = (0..100_000).map(|id| (0, id)).chain([(u64::MAX, 100_000)]).collect();
+    let (store, kept) = (place.store(&all), place.path("kept.tsv"));
+    let mut keep = fpdedup();
+    keep.args(["keep", "--evidence", "/dev/full", "--output"]).args([&kept, &store]);
+    fails(&mut keep, &["/dev/full", "No space left"]);
+    assert!(!kept.exists());
+}
+
+#[test]
 fn wrong_use() {
     let place = Place::new();
     let store = place.store(&records(50));

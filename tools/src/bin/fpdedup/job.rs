@@ -237,11 +237,14 @@ impl Writing {
         Ok(rows.map_or(ControlFlow::Continue(()), |rows| self.write(&rows)))
     }
 
+    /// Returns the error that stopped the writing, if any.
+    pub(crate) fn check(&mut self) -> anyhow::Result<()> {
+        self.failed.take().map_or(Ok(()), Err)
+    }
+
     /// Completes the output and returns the number of rows.
-    pub(crate) fn finish(self) -> anyhow::Result<u64> {
-        if let Some(error) = self.failed {
-            return Err(error);
-        }
+    pub(crate) fn finish(mut self) -> anyhow::Result<u64> {
+        self.check()?;
         self.output.finish()?;
         Ok(self.rows)
     }

@@ -18,7 +18,7 @@ use fpstore_tools::progress::Progress;
 use crate::args::{KeepOptions, Options};
 use crate::clusters::Beside;
 use crate::job::{Job, Needs, Writing, open};
-use crate::label_rows::push_label;
+use crate::label_rows::{push_label, push_record};
 use crate::loaded::Other;
 use crate::priorities::Kept;
 use crate::report::{About, Reporting};
@@ -80,8 +80,9 @@ pub(crate) fn run<F: Fingerprint>(
     };
     let report = reporting.make(&clustering)?;
     shown.finish();
-    let [mut written, mut removed] = [output, evidence].map(|output| output.map(Writing::new));
-    let left = write(&clustering, &mut written, &mut removed)?;
+    let mut outputs = [output, evidence].map(|output| output.map(Writing::new));
+    let left = write(&clustering, &mut outputs)?;
+    let [written, removed] = outputs;
     // Evidence appears only beside a complete list of what is kept.
     let written = written.map(Writing::finish).transpose()?;
     removed.map(Writing::finish).transpose()?;
@@ -106,13 +107,8 @@ pub(crate) fn run<F: Fingerprint>(
 type Found = [Option<Rows>; 2];
 
 /// Writes a row for every cluster and, if evidence is wanted, for every record that is not kept.
-fn write<F: Fingerprint>(
-    clustering: &Clustering<F>,
-    kept: &mut Option<Writing>,
-    removed: &mut Option<Writing>,
-) -> anyhow::Result<LeftOut> {
-    let styles = [&*kept, &*removed].map(|writing| writing.as_ref().map(Writing::style));
-    let [style_of_kept, style_of_removed] = styles;
+fn write<F: Fingerprint>(clustering: &Clustering<F>, outputs: &mut [Option<Writing>; 2]) -> anyhow::Result<LeftOut> {
+    let [style_of_kept, style_of_removed] = outputs.each_ref().map(|writing| writing.as_ref().map(Writing::style));
     let end = |rows: &mut Rows| {
         rows.end_row();
         if rows.is_full() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
@@ -126,37 +122,38 @@ fn write<F: Fingerprint>(
     let remove = |[_, rows]: &mut Found, one: Removed<F>| {
         let Some(style) = style_of_removed else { return ControlFlow::Continue(()) };
         let rows = rows.get_or_insert_with(|| Rows::new(style));
-        let record = match one.record.id {
-            Id::Count(_) => Label::Fingerprint(one.record.fingerprint),
-            ref id => Label::Id(id.clone()),
-        };
-        [&record, &one.keeper, &one.cluster].into_iter().for_each(|label| push_label(rows, label));
+        push_record(rows, &one.record);
+        [&one.keeper, &one.cluster].into_iter().for_each(|label| push_label(rows, label));
         rows.number(one.distance.into());
         if let Id::Count(count) = one.record.id {
             rows.number(count);
         }
         end(rows)
     };
-    let mut sink = |found: Found| {
-        for (writing, rows) in [&mut *kept, &mut *removed].into_iter().zip(found) {
-            let Some((writing, rows)) = writing.as_mut().zip(rows) else { continue };
-            if writing.write(&rows).is_break() {
+    let sink = |found: Found| {
+        for (writing, rows) in outputs.iter_mut().zip(found) {
+            if let Some(writing) = writing
+                && writing.write_found(rows)?.is_break()
+            {
                 return Ok(ControlFlow::Break(()));
             }
         }
         Ok(ControlFlow::Continue(()))
     };
-    Ok(match styles {
-        [None, None] => LeftOut::default(),
-        [_, None] => clustering.visit_kept(keep, sink)?,
-        [_, Some(_)] => {
+    let left = match (style_of_kept, style_of_removed) {
+        (None, None) => LeftOut::default(),
+        (_, None) => clustering.visit_kept(keep, sink)?,
+        (_, Some(_)) => {
             let add = |found: &mut Found, decision| match decision {
                 Decision::Kept(label) => keep(found, label),
                 Decision::Removed(one) => remove(found, one),
             };
-            clustering.visit_decisions(add, &mut sink)?
+            clustering.visit_decisions(add, sink)?
         }
-    })
+    };
+    // If one cannot be written, both are incomplete.
+    outputs.iter_mut().flatten().try_for_each(Writing::check)?;
+    Ok(left)
 }
 
 /// Continues from the evidence of an earlier run.
