@@ -16,8 +16,8 @@ use std::time::{Duration, Instant};
 const READERS: u64 = 20;
 /// Seconds of a run by default.
 const SECONDS: u64 = 6;
-/// Number of remembered states: more than the writer makes during one query.
-const REMEMBERED: usize = 4096;
+/// Number of remembered states: more than the writer makes during most queries, and far below the bound on memory.
+const REMEMBERED: usize = 512;
 
 /// Past states of the store, oldest first, and the number of the first one.
 struct History {

@@ -16,6 +16,7 @@ use std::collections::BTreeMap;
 use std::env;
 use std::io::{self, Write};
 use std::process::Command;
+use std::time::Duration;
 
 use anyhow::{Result, bail};
 
@@ -28,6 +29,10 @@ use jobs::Job;
 use passed::Passed;
 use tally::Tally;
 
+/// Longest time of one step, several times what the slowest takes on two cores.
+const LIMIT: Duration = Duration::from_secs(25 * 60);
+/// The same for the long run.
+const LONG_LIMIT: Duration = Duration::from_secs(4 * 3600);
 /// Tests of code for wide registers, which has a plain version too that other machines run.
 const WIDE_REGISTERS: [&str; 7] =
     ["codec::", "every_real_value", "every_block_size", "filters::", "golden::", "strict::blocks", "strict::flips"];
@@ -60,7 +65,7 @@ pub(crate) fn run(long: bool, again: bool) -> Result<()> {
         results.lines().for_each(|line| tally.add(line));
         say(&format!("== {}: passed before, and nothing has changed (`--again` runs it)", job.name))?;
     }
-    jobs::run(left, |ended| {
+    jobs::run(left, if long { LONG_LIMIT } else { LIMIT }, |ended| {
         ended.output.lines().for_each(|line| tally.add(line));
         if let Some(key) = keys.get(&ended.name).filter(|_| ended.succeeded) {
             passed.note(&ended.name, *key, &ended.output)?;
