@@ -5,7 +5,7 @@
 
 PATH is a store (a directory) or one segment file. The program checks everything that the specification calls invalid,
 including the checks of a verifying program. If the input is sound, it prints the records, `FINGERPRINT<TAB>ID`, sorted,
-each once; without ids, `FINGERPRINT<TAB>COUNT`. Exit code 0: sound; 1: invalid, with one line on standard error that
+each once; without ids, `FINGERPRINT<TAB>COUNT`; of a key index, a line of JSON for each record. Exit code 0: sound; 1: invalid, with one line on standard error that
 names the fault and the place; 2: wrong use, nothing to read. Logs with a torn tail are sound; a line on standard error
 reports the tail.
 
@@ -30,15 +30,18 @@ def main(arguments):
         if os.path.isfile(os.path.join(path, "MANIFEST")):
             parameters, records = read_store(path, files, tell)
         elif os.path.isfile(path):
-            parameters, segment = read_segment(path)
-            records = zip(*segment)
+            parameters, segment, _ = read_segment(path)
+            parameters, records = parameters._replace(keys=None), zip(*segment)
         else:
             raise OSError("neither a store nor a file")
     except (Invalid, OSError) as error:
         tell(files[-1], error)
         return 1 if isinstance(error, Invalid) else 2
     try:
-        sys.stdout.writelines("%0*x\t%s\n" % (parameters.width // 4, *record) for record in records)
+        if parameters.keys:
+            sys.stdout.writelines(line + "\n" for line in records)
+        else:
+            sys.stdout.writelines("%0*x\t%s\n" % (parameters.width // 4, *record) for record in records)
         sys.stdout.flush()
     except OSError as error:  # the disk is full, or the reader of a pipe is gone, as in `decode.py STORE | head`
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -9,7 +9,10 @@ from blocks import ADAPTIVE, XOR
 from conventions import Invalid, ceil_div, require
 
 FIELDS = struct.Struct("<HHBBBBBBIH")
-Parameters = namedtuple("Parameters", "width distance design first second codec id_kind id_index block_size hasher")
+KEY_FORMAT = struct.Struct("<BBH")
+Parameters = namedtuple("Parameters", "width distance design first second codec id_kind has block_size hasher keys")
+Keys = namedtuple("Keys", "bits sample_bits sketch_bits")
+ID_INDEX, KEYS = 1, 2
 TABLES, CHOOSE, NESTED = 0, 1, 2
 NUMBERS, TEXTS, NO_IDS = 1, 2, 3
 # Characters that a hasher's name must not have: controls and white space.
@@ -22,7 +25,7 @@ def read_parameters(data, offset):
     hasher, end = data[FIELDS.size : FIELDS.size + length], FIELDS.size + length
     require(len(hasher) == length, "the file ends within the name of the hasher", offset + len(data))
     try:
-        parameters = Parameters(*fields, hasher.decode("utf-8"))
+        parameters = Parameters(*fields, hasher.decode("utf-8"), None)
     except UnicodeDecodeError:
         raise Invalid("name of a hasher that is not UTF-8, at byte %d" % (offset + FIELDS.size)) from None
     width, first, second = parameters.width, parameters.first, parameters.second
@@ -39,12 +42,20 @@ def read_parameters(data, offset):
     require(sound, "numbers of the design out of range", offset + 5)
     require(parameters.codec in (XOR, ADAPTIVE), "unsupported codec", offset + 7)
     require(parameters.id_kind in (NUMBERS, TEXTS, NO_IDS), "unsupported id kind", offset + 8)
-    require(parameters.id_index in (0, 1), "unsupported id index", offset + 9)
-    require(parameters.id_index == 0 or parameters.id_kind != NO_IDS, "an id index where there are no ids", offset + 9)
+    require(parameters.has <= ID_INDEX | KEYS, "unsupported parts of runs", offset + 9)
+    require(parameters.has == 0 or parameters.id_kind != NO_IDS, "an id index where there are no ids", offset + 9)
     require(parameters.block_size in [2**n for n in range(7, 17)], "block size out of range", offset + 10)
     require(length <= 1024, "name of a hasher of more than 1,024 bytes", offset + 14)
     sound = not any(ord(character) in BLANKS for character in parameters.hasher)
     require(sound, "name of a hasher with blanks or controls", offset + FIELDS.size)
+    if parameters.has & KEYS:
+        require(len(data) >= end + KEY_FORMAT.size, "the file ends within the key format", offset + len(data))
+        keys = Keys(*KEY_FORMAT.unpack_from(data, end))
+        sound = 1 <= keys.bits <= 64 and keys.sample_bits in (1, 2, 4, 8, 16) and keys.sketch_bits <= 8192
+        require(sound and keys.sketch_bits % keys.sample_bits == 0, "a key format that is not possible", offset + end)
+        plain = (width, parameters.distance, parameters.design, first) == (64, 0, TABLES, 1)
+        require(plain, "a key index of other tables than one of numbers", offset)
+        parameters, end = parameters._replace(keys=keys), end + KEY_FORMAT.size
     return parameters, end
 
 def cut(bits, m):

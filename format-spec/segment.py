@@ -9,6 +9,7 @@ from collections import namedtuple
 from blocks import ADAPTIVE, KINDS, ROWS_KIND, read_block, read_codes
 from conventions import LIMIT, VERSION, Bits, Section, ceil_div, check_checksum, pieces, read_at, require, xxh64
 from ids import read_ids
+from keys import read_sketches
 from plan import TEXTS, make_keys, read_parameters, table_orders
 
 # The stream number of the placed checksums of the block index of table 0; that of its data is 0.
@@ -93,11 +94,15 @@ def read_index(section, number, blocks, allowed, step):
 # ---- header, footer, the whole ---------------------------------------------------------------------------------------
 
 HEADER, TRAILER = 16, 16
-Footer = namedtuple("Footer", "parameters records fingerprints content_hash tables ids id_index dictionary checksum")
+Footer = namedtuple(
+    "Footer", "parameters records fingerprints content_hash tables ids id_index dictionary sketches checksum"
+)
 Table = namedtuple("Table", "blocks data codes index")
 
 def read_segment(path, parameters=None, entry=None):
-    """Reads a segment file: its parameters, and its records as two arrays. The manifest has `parameters`, `entry`."""
+    """Reads a segment file: its parameters, its records as two arrays, and the sketches of a segment of keys.
+
+    The manifest has `parameters` and `entry`."""
     with open(path, "rb") as file:
         size = os.fstat(file.fileno()).st_size
         require(size >= HEADER + TRAILER, "shorter than header and trailer")
@@ -111,11 +116,12 @@ def read_segment(path, parameters=None, entry=None):
             require(found == entry[1:], "not the segment that the manifest describes")
             require(footer.parameters == parameters, "parameters that are not the manifest's")
         records = read_ids(file, footer, read_fingerprints(file, footer))
+        sketches = read_sketches(file, footer) if footer.sketches else None
         # Last, so that the other checks report the place of a fault.
-        content = sum(footer.dictionary)
+        content = sum(footer.sketches or footer.dictionary)
         hash_found = xxh64(pieces(file, content))
         require(hash_found == footer.content_hash, "the hash of the content does not hold", content)
-        return footer.parameters, records
+        return footer.parameters, records, sketches
 
 def read_footer(file, trailer_offset):
     """Trailer and footer."""
@@ -127,24 +133,27 @@ def read_footer(file, trailer_offset):
     data = read_at(file, offset, length)
     parameters, after = read_parameters(data, offset)
     tables = len(table_orders(parameters))
-    require(length == after + 72 + 56 * tables, "footer length that does not fit what it has to hold", trailer_offset)
-    records, fingerprints, content_hash, *numbers = struct.unpack("<%dQ" % (9 + 7 * tables), data[after:])
+    extra = 2 if parameters.keys else 0
+    require(length == after + 72 + 56 * tables + 8 * extra, "footer length that does not fit what it has to hold", trailer_offset)
+    records, fingerprints, content_hash, *numbers = struct.unpack("<%dQ" % (9 + 7 * tables + extra), data[after:])
     sound = records >= fingerprints and (records == 0) == (fingerprints == 0)
     require(sound, "numbers of records and fingerprints that contradict each other", offset + after)
     blocks, places = numbers[:tables], list(zip(numbers[tables::2], numbers[tables + 1 :: 2]))
     sound = all(n <= fingerprints and (n == 0) == (fingerprints == 0) for n in blocks)
     require(sound, "number of blocks out of range", offset + after + 24)
-    sound = places[-1][1] == 0 or parameters.id_kind == TEXTS
-    require(sound, "a dictionary of ids that are no texts", trailer_offset - 8)
+    sketches = places[-1] if parameters.keys else None
+    ids = places[3 * tables : 3 * tables + 3]
+    sound = ids[2][1] == 0 or parameters.id_kind == TEXTS
+    require(sound, "a dictionary of ids that are no texts", trailer_offset - 8 - 8 * extra)
     check_places(file, places, offset)
     table_list = [Table(n, *places[3 * t : 3 * t + 3]) for t, n in enumerate(blocks)]
-    return Footer(parameters, records, fingerprints, content_hash, table_list, *places[-3:], checksum)
+    return Footer(parameters, records, fingerprints, content_hash, table_list, *ids, sketches, checksum)
 
 def check_places(file, places, footer_offset):
     """Trailer and footer: the sections follow one another up to the footer; only those of pages may be aligned."""
     end = HEADER
     for number, (offset, length) in enumerate(places):
-        # Data, codes and index of each table, then ids, id index and id dictionary.
+        # Data, codes and index of each table, then ids, id index and id dictionary; of keys, then sketches.
         aligned = number % 3 == 0 and offset == ceil_div(end, 4096) * 4096
         require(offset == end or aligned, "section %d is out of place" % number, footer_offset)
         require(offset + length <= footer_offset, "section %d goes beyond the footer" % number, footer_offset)

@@ -9,17 +9,18 @@ from collections import namedtuple
 
 from conventions import VERSION, check_checksum, require, xxh64
 from logs import MOST_NUMBER, read_log
-from plan import NO_IDS, NUMBERS, TABLES, read_parameters
+from keys import check_keys, with_keys
+from plan import ID_INDEX as HAS_ID_INDEX, KEYS as HAS_KEYS, NO_IDS, NUMBERS, TABLES, read_parameters
 from segment import read_segment
 
 # ---- manifest.md -----------------------------------------------------------------------------------------------------
 
 FIELDS, RUN, ENTRY = struct.Struct("<BQQQQQQQI"), struct.Struct("<QQB"), struct.Struct("<QQQQI")
 NET_RECORDS = struct.Struct("<q")
-REMOVALS, RECORDS, ID_INDEX, NET = 1, 2, 4, 8
+REMOVALS, RECORDS, ID_INDEX, NET, KEYS = 1, 2, 4, 8, 16
 Manifest = namedtuple("Manifest", "parameters first_log flushed runs")
 # First and last sequence number; the entries of the segments, (number, file length, records, fingerprints, checksum).
-Run = namedtuple("Run", "first last removals records id_index")
+Run = namedtuple("Run", "first last removals records id_index keys")
 
 def read_manifest(path):
     """Reads the manifest."""
@@ -45,8 +46,10 @@ def read_manifest(path):
     for _ in range(n):
         run, after = read_run(data, at, end)
         require(last < run.first <= run.last <= flushed, "sequence numbers of runs that do not ascend", at)
-        indexed = run.records is not None and parameters.id_index == 1
+        indexed = run.records is not None and parameters.has & HAS_ID_INDEX != 0
         require((run.id_index is not None) == indexed, "an id index that is missing, or too many", at + 16)
+        keyed = run.records is not None and parameters.keys is not None
+        require(run.keys is None or keyed, "keys of no records", at + 16)
         for entry in run[2:]:
             sound = entry is None or 1 <= entry[0] < next_segment and entry[0] not in numbers
             require(sound, "a number of a segment that is out of range, or twice there", at)
@@ -60,12 +63,12 @@ def read_run(data, at, end):
     """The entry of a run, and its end."""
     require(at + RUN.size <= end, "the file ends within a run", end)
     first, last, has = RUN.unpack_from(data, at)
-    require(has & (REMOVALS | RECORDS) and has < 16, "segments that no run has", at + 16)
+    require(has & (REMOVALS | RECORDS) and has < 32, "segments that no run has", at + 16)
     at, net, entries = at + RUN.size, None, []
     if has & NET:
         require(at + NET_RECORDS.size <= end, "the file ends within a run", end)
         (net,), at = NET_RECORDS.unpack_from(data, at), at + NET_RECORDS.size
-    for bit in (REMOVALS, RECORDS, ID_INDEX):
+    for bit in (REMOVALS, RECORDS, ID_INDEX, KEYS):
         if has & bit == 0:
             entries.append(None)
             continue
@@ -79,34 +82,49 @@ def read_run(data, at, end):
 
 # ---- store.md --------------------------------------------------------------------------------------------------------
 
+def of_records(parameters):
+    """Runs: the parameters of a segment of records."""
+    return parameters._replace(has=parameters.has & ~HAS_KEYS, keys=None)
+
+def of_keys(parameters):
+    """Runs: the parameters of a segment of keys."""
+    return of_id_index(parameters)._replace(has=HAS_KEYS, keys=parameters.keys)
+
 def of_removals(parameters):
     """Runs: the parameters of a segment of tombstones."""
-    return parameters._replace(distance=0, design=TABLES, first=1, second=0, id_index=0)
+    return parameters._replace(distance=0, design=TABLES, first=1, second=0, has=0, keys=None)
 
 def of_id_index(parameters):
     """Runs: the parameters of an id index."""
     return of_removals(parameters)._replace(width=64, id_kind=NUMBERS, hasher="")
 
 def read_store(directory, files, note):
-    """Parameters and records of a store. The last element of `files` is the current file."""
+    """Parameters and records of a store, of a key index as lines. The last element of `files` is the current file."""
     files.append(os.path.join(directory, "MANIFEST"))
     manifest = read_manifest(files[-1])
-    parameters, layers = manifest.parameters, []
+    parameters, layers, keyed = manifest.parameters, [], []
     def segment(entry, parameters):
         files.append(os.path.join(directory, "%08d.segment" % entry[0]))
         require(os.path.isfile(files[-1]), "no such file, but the manifest names it")
-        return read_segment(files[-1], parameters, entry)[1]
+        return read_segment(files[-1], parameters, entry)[1:]
     # Oldest first.
     for run in manifest.runs:
         if run.removals:
-            layers.append((True, segment(run.removals, of_removals(parameters))))
+            layers.append((True, segment(run.removals, of_removals(parameters))[0]))
         if run.records:
-            records = segment(run.records, parameters)
+            records = segment(run.records, of_records(parameters))[0]
             layers.append((False, records))
         if run.id_index:
-            check_id_index(records, segment(run.id_index, of_id_index(parameters)))
+            check_id_index(records, segment(run.id_index, of_id_index(parameters))[0])
+        if run.keys:
+            keys, sketches = segment(run.keys, of_keys(parameters))
+            check_keys(parameters.keys, records, keys, sketches)
+            keyed.append((records, keys, sketches))
     operations = read_logs(directory, files, manifest, note)
-    return parameters, what_is_there(parameters, layers, operations)
+    existing = what_is_there(parameters, layers, operations)
+    if parameters.keys:
+        return parameters, with_keys(parameters.keys, existing, keyed)
+    return parameters, existing
 
 def check_id_index(records, found):
     """Id index: it must have each pair of a hash and a rank once, and no other."""

@@ -68,9 +68,9 @@ pub use db::{InsertOutcome, WriteBatch, WriteSummary};
 pub use env::ReadMode;
 pub use error::{Error, ErrorKind, Result};
 pub use fingerprint::{AnyFingerprint, Fingerprint, Id, IdAssignment, IdKind, IdRef, Match, Record, U256, distance};
-pub use format::Parameters;
 #[cfg(feature = "unstable")]
 pub use format::parameters::check_hashers;
+pub use format::{KeyFormat, Parameters};
 pub use join::Progress;
 pub use load::Records;
 pub use options::{Filters, Maintenance, Options};
@@ -78,6 +78,7 @@ pub use plan::Design;
 pub use query::{BatchStrategy, QueryTables, Searcher, Visit};
 pub use query_stats::QueryStats;
 pub use store::any::AnyStore;
+pub use store::key_index::KeyIndex;
 pub use store::{Store, parameters_of};
 pub use version::{RecordIter, Snapshot};
 pub use wal::Durability;
@@ -90,6 +91,13 @@ pub mod bulk {
         IdSorter, IntoSorted, LoadReport, RecordSorter, RemoveIdsReport, RemoveReport, ReplaceReport, SortedIds,
         SortedRecords,
     };
+}
+
+/// Records with keys, such as MinHash bands: [`KeyIndex`].
+pub mod keys {
+    pub use crate::load::{KeyLoadReport, KeySorter, SortedKeys};
+    pub use crate::query::keys::{KeyMatch, KeyQuery, KeySearcher, jaccard};
+    pub use crate::store::key_index::KeySnapshot;
 }
 
 /// All pairs of near records, of one store or of two: [`Store::pairs`], [`Store::pairs_with`].

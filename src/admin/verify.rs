@@ -1,5 +1,6 @@
 //! Verification of every byte of a store.
 
+use crate::bitset::NumberSet;
 use crate::db::{MEMORY, Recovered, TornLog};
 use crate::error::{Error, ErrorKind, Result};
 use crate::extsort::Workspace;
@@ -74,8 +75,8 @@ fn verify_store(path: &Path, options: &Options, bytes: &[u8]) -> Result<VerifyRe
             continue;
         }
         // Intact segments may be others than the manifest's, or not belong together.
-        let checked =
-            Run::open(path, options, &state.parameters, run).and_then(|run| check_id_index(path, options, &run));
+        let checked = Run::open(path, options, &state.parameters, run)
+            .and_then(|run| check_id_index(path, options, &run).and_then(|()| check_keys(&run)));
         if let Err(error) = checked {
             report.damages.push(Damage::from_error(path, "segment", error)?);
         }
@@ -125,6 +126,21 @@ fn compare_id_index<F: Fingerprint>(
         }
     }
     if found.next().is_some() { wrong() } else { Ok(()) }
+}
+
+/// Checks that the keys of a key index are those of records of the run.
+fn check_keys(run: &Run) -> Result<()> {
+    let (Some(keys), Some(records)) = (&run.keys, &run.records) else { return Ok(()) };
+    let numbers = || SegmentRecords::<u64>::new(Arc::clone(records)).map(|record| Ok(record?.fingerprint));
+    let least = numbers().next().transpose()?.unwrap_or(0);
+    let bounds = (least, records.primary_table()?.index().last_key(), records.footer().fingerprints);
+    let known = NumberSet::of_ascending(bounds, numbers())?;
+    for record in SegmentRecords::<u64>::new(Arc::clone(keys)) {
+        if record?.id.number().is_none_or(|number| !known.has(number)) {
+            return Err(Error::damaged("a key of a record that the run does not have").at_path(keys.path()));
+        }
+    }
+    Ok(())
 }
 
 /// Verifies the logs that are still needed. A torn tail is no damage.

@@ -9,8 +9,9 @@ use crate::db::version_set::VersionSet;
 use crate::env::ReadMode;
 use crate::error::{Error, ErrorKind, Result};
 use crate::format::manifest::ManifestData;
+use crate::format::parameters::StoreKind;
 use crate::options::Options;
-use crate::version::{Run, StoreContext, check_width, manifest, open_runs};
+use crate::version::{Run, StoreContext, check_kind, manifest, open_runs};
 use crate::wal;
 use std::io;
 use std::path::Path;
@@ -30,9 +31,9 @@ pub(crate) struct Follower {
 }
 
 impl Follower {
-    pub(crate) fn open(path: &Path, options: &Options, width: u32) -> Result<(Arc<StoreInner>, Self, Recovery)> {
+    pub(crate) fn open(path: &Path, options: &Options, kind: StoreKind) -> Result<(Arc<StoreInner>, Self, Recovery)> {
         let manifest = manifest::read(&*options.env, path)?;
-        check_width(&manifest.parameters, path, width)?;
+        check_kind(&manifest.parameters, path, kind)?;
         let context = StoreContext::new(path, options, &manifest.parameters)?;
         let (versions, follower) = Self::read(&context, &[])?;
         let found = follower.read.found.clone();

@@ -8,8 +8,9 @@ use super::store_inner::StoreInner;
 use super::version_set::VersionSet;
 use crate::error::{Error, Result};
 use crate::executor::{Rank, RankedMutex};
+use crate::format::parameters::StoreKind;
 use crate::options::Options;
-use crate::version::{Lock, StoreContext, absolute, check_width, hold, manifest, open_runs};
+use crate::version::{Lock, StoreContext, absolute, check_kind, hold, manifest, open_runs};
 use crate::wal::Durability;
 use std::path::Path;
 use std::sync::Arc;
@@ -40,7 +41,7 @@ impl Drop for Handle {
 }
 
 impl Handle {
-    pub(crate) fn open(path: &Path, options: &Options, width: u32) -> Result<Self> {
+    pub(crate) fn open(path: &Path, options: &Options, kind: StoreKind) -> Result<Self> {
         let path = &*absolute(path, options)?;
         // Only a directory that is a store gets a lock file.
         manifest::read_bytes(&*options.env, path)?;
@@ -49,7 +50,7 @@ impl Handle {
         // The last writer may have died before it made the manifest's rename durable.
         env.sync_dir(path).map_err(|error| Error::io("cannot sync", path, error))?;
         let (manifest, runs) = open_runs(path, options, &[])?;
-        check_width(&manifest.parameters, path, width)?;
+        check_kind(&manifest.parameters, path, kind)?;
         let context = StoreContext::new(path, options, &manifest.parameters)?;
         let recovered = Recovered::read(&context, &manifest)?;
         remove_leftovers(env, path, &manifest, None)?;
@@ -64,9 +65,9 @@ impl Handle {
         Self::of(inner, recovery, None, Some(Arc::clone(lock)))
     }
 
-    pub(crate) fn open_read_only(path: &Path, options: &Options, width: u32) -> Result<Self> {
+    pub(crate) fn open_read_only(path: &Path, options: &Options, kind: StoreKind) -> Result<Self> {
         let path = absolute(path, options)?;
-        let (inner, follower, recovery) = Follower::open(&path, options, width)?;
+        let (inner, follower, recovery) = Follower::open(&path, options, kind)?;
         Self::of(inner, recovery, Some(follower), None)
     }
 

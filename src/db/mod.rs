@@ -59,7 +59,7 @@ pub use health::{Health, Trouble};
 pub use insert_if_new::InsertOutcome;
 pub(crate) use recovery::Recovered;
 pub use recovery::{Recovery, TornLog};
-pub(crate) use run_builder::{Made, Maker};
+pub(crate) use run_builder::{Made, Maker, Parts};
 pub(crate) use store_inner::StoreInner;
 pub(crate) use version_set::VersionSet;
 pub(crate) use write_batch::owned;

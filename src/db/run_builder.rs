@@ -9,12 +9,20 @@ use crate::options::Options;
 use crate::segment::{
     Building, Expected, IdIndexEntries, Making, ObsoleteFiles, RecordChunk, Segment, chunks, write_segment,
 };
-use crate::version::{Run, of_id_index, of_tombstones};
+use crate::version::{Run, of_id_index, of_keys, of_records, of_tombstones};
 use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
 
 pub(crate) type Made = (SegmentEntry, Arc<Segment>);
+
+/// The segments of a run.
+#[derive(Default)]
+pub(crate) struct Parts {
+    pub(crate) tombstones: Option<Made>,
+    pub(crate) records: Option<Made>,
+    pub(crate) keys: Option<Made>,
+}
 
 /// Builds segments for a store. The caller writes the manifest that names them.
 #[derive(Clone, Copy)]
@@ -34,7 +42,7 @@ impl Maker<'_> {
         making: Making<'_>,
         chunks: impl Iterator<Item = Result<RecordChunk<'b, F>>>,
     ) -> Result<Option<Made>> {
-        self.make(self.parameters, making, chunks)
+        self.make(&of_records(self.parameters), making, chunks)
     }
 
     /// Builds a segment of sorted tombstones; `None` if there are none.
@@ -44,6 +52,15 @@ impl Maker<'_> {
         chunks: impl Iterator<Item = Result<RecordChunk<'b, F>>>,
     ) -> Result<Option<Made>> {
         self.make(&of_tombstones(self.parameters), Making { secondary: None, ..making }, chunks)
+    }
+
+    /// Builds a segment of sorted keys with the numbers of their records; `None` if there are no keys.
+    pub(crate) fn keys<'b>(
+        self,
+        making: Making<'_>,
+        chunks: impl Iterator<Item = Result<RecordChunk<'b, u64>>>,
+    ) -> Result<Option<Made>> {
+        self.make(&of_keys(self.parameters), making, chunks)
     }
 
     fn id_index<F: Fingerprint>(self, making: Making<'_>, records: &Made) -> Result<Option<Made>> {
@@ -70,22 +87,24 @@ impl Maker<'_> {
     }
 
     /// The run of these segments, without numbers ([`Run::numbered`]).
-    pub(crate) fn run<F: Fingerprint>(
-        self,
-        tombstones: Option<Made>,
-        records: Option<Made>,
-        making: Making<'_>,
-    ) -> Result<Run> {
+    pub(crate) fn run<F: Fingerprint>(self, parts: Parts, making: Making<'_>) -> Result<Run> {
+        let Parts { tombstones, records, keys } = parts;
         let id_index = match records.as_ref().filter(|_| self.parameters.id_index()) {
             Some(records) => self.id_index::<F>(making, records)?,
             None => None,
         };
         let ((tombstone_entry, tombstones), (record_entry, records)) = (tombstones.unzip(), records.unzip());
-        let (index_entry, id_index) = id_index.unzip();
-        let (first, last, net) = (0, 0, None);
-        let entry =
-            RunEntry { first, last, tombstones: tombstone_entry, records: record_entry, id_index: index_entry, net };
-        Ok(Run { entry, tombstones, records, id_index, counted: OnceLock::new() })
+        let ((index_entry, id_index), (keys_entry, keys)) = (id_index.unzip(), keys.unzip());
+        let entry = RunEntry {
+            first: 0,
+            last: 0,
+            tombstones: tombstone_entry,
+            records: record_entry,
+            id_index: index_entry,
+            keys: keys_entry,
+            net: None,
+        };
+        Ok(Run { entry, tombstones, records, id_index, keys, counted: OnceLock::new() })
     }
 
     /// Builds the segments of a run from the newest entries of memtables, in order. The first run of a store needs no
@@ -102,6 +121,7 @@ impl Maker<'_> {
             chunks(entries.into_iter().map(|entry| Ok(entry.record)), workspace.memory_of_chunks())
         };
         let tombstones = if is_first { None } else { self.tombstones(making, chunks_of(removed))? };
-        self.run::<F>(tombstones, self.records(making, chunks_of(added))?, making)
+        let records = self.records(making, chunks_of(added))?;
+        self.run::<F>(Parts { tombstones, records, keys: None }, making)
     }
 }

@@ -26,6 +26,14 @@ impl<T: Item> Sorted<T> {
         }
     }
 
+    /// Number of items; equal ones in several runs count several times.
+    pub(crate) fn len(&self) -> u64 {
+        match self {
+            Self::Memory(items) => items.len() as u64,
+            Self::Runs(runs) => runs.records,
+        }
+    }
+
     /// At most `most` items, in order, at equal distances in the runs. Equal items may be among them.
     pub(crate) fn sample(&self, most: usize) -> Result<Vec<T>> {
         let runs = match self {

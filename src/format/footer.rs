@@ -54,14 +54,17 @@ pub(crate) struct Footer {
     pub(crate) id_index: Span,
     /// The compression dictionary of text ids; empty for other ids.
     pub(crate) id_dictionary: Span,
+    /// The sketches of the run's records; a section of segments of keys only.
+    pub(crate) sketches: Option<Span>,
 }
 
 impl Footer {
     /// A footer without tables and sections.
     pub(crate) fn new(parameters: Parameters) -> Self {
         let (ids, id_index, id_dictionary) = Default::default();
+        let sketches = parameters.keys().map(|_| Span::default());
         let (records, fingerprints, content_hash, tables) = (0, 0, 0, Vec::new());
-        Self { parameters, records, fingerprints, content_hash, tables, ids, id_index, id_dictionary }
+        Self { parameters, records, fingerprints, content_hash, tables, ids, id_index, id_dictionary, sketches }
     }
 
     /// All sections in file order, named.
@@ -75,6 +78,7 @@ impl Footer {
         sections.push(("ids".to_owned(), self.ids));
         sections.push(("id index".to_owned(), self.id_index));
         sections.push(("id dictionary".to_owned(), self.id_dictionary));
+        sections.extend(self.sketches.map(|span| ("sketches".to_owned(), span)));
         sections
     }
 
@@ -157,6 +161,7 @@ impl Footer {
         footer.ids = next.next().unwrap_or_default();
         footer.id_index = next.next().unwrap_or_default();
         footer.id_dictionary = next.next().unwrap_or_default();
+        footer.sketches = footer.sketches.and_then(|_| next.next());
         fields.u32("footer length")?;
         fields.checksum()?;
         fields.magic(MAGIC)?;
@@ -207,7 +212,7 @@ impl Footer {
     }
 
     pub(crate) fn content_end(&self) -> u64 {
-        self.id_dictionary.end()
+        self.sketches.unwrap_or(self.id_dictionary).end()
     }
 
     /// The padding between sections, which must be zero.
@@ -224,7 +229,7 @@ impl Footer {
 }
 
 /// The widest design fits the longest footer.
-const _: () = assert!(16 + 1024 + 24 + 256 * (8 + 48) + 48 <= MAX_LENGTH as usize);
+const _: () = assert!(16 + 1024 + 4 + 16 + 24 + 256 * (8 + 48) + 48 <= MAX_LENGTH as usize);
 
 /// Where the last of these consecutive sections ends. Sections follow one another without overlap. Only a section of
 /// pages (every third one) may begin after padding, at the next multiple of a page's size.
@@ -259,7 +264,8 @@ mod tests {
             .collect();
         let (ids, id_index, id_dictionary) = (span(7000), span(10), span(0));
         let (records, fingerprints, content_hash) = (1200, 1000, 7);
-        Footer { parameters, records, fingerprints, content_hash, tables, ids, id_index, id_dictionary }
+        let sketches = None;
+        Footer { parameters, records, fingerprints, content_hash, tables, ids, id_index, id_dictionary, sketches }
     }
 
     #[test]

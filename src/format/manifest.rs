@@ -16,6 +16,7 @@ const ENTRY: usize = 36;
 const REMOVALS: u8 = 1;
 const RECORDS: u8 = 2;
 const ID_INDEX: u8 = 4;
+const KEYS: u8 = 16;
 /// Set in the same byte if the run's net number of records is known.
 const NET: u8 = 8;
 
@@ -39,6 +40,8 @@ pub(crate) struct RunEntry {
     pub(crate) records: Option<SegmentEntry>,
     /// The id index of its records, if the store has id indexes and the run has records.
     pub(crate) id_index: Option<SegmentEntry>,
+    /// The keys of its records, if this is a key index and they have keys.
+    pub(crate) keys: Option<SegmentEntry>,
     /// Number of records that this run adds to those of the older runs, if it is known.
     pub(crate) net: Option<i64>,
 }
@@ -46,7 +49,7 @@ pub(crate) struct RunEntry {
 impl RunEntry {
     /// Its segments, in the order of the manifest.
     pub(crate) fn segments(&self) -> impl Iterator<Item = &SegmentEntry> {
-        [&self.tombstones, &self.records, &self.id_index].into_iter().flatten()
+        [&self.tombstones, &self.records, &self.id_index, &self.keys].into_iter().flatten()
     }
 
     /// Bytes of its segments.
@@ -130,7 +133,8 @@ impl ManifestData {
             out.extend_from_slice(&run.last.to_le_bytes());
             let has = |segment: Option<_>, bit| segment.map_or(0, |_| bit);
             let net = run.net.map_or(0, |_| NET);
-            out.push(has(run.tombstones, REMOVALS) | has(run.records, RECORDS) | has(run.id_index, ID_INDEX) | net);
+            let index = has(run.id_index, ID_INDEX) | has(run.keys, KEYS);
+            out.push(has(run.tombstones, REMOVALS) | has(run.records, RECORDS) | index | net);
             run.net.iter().for_each(|net| out.extend_from_slice(&net.to_le_bytes()));
             for segment in run.segments() {
                 for value in [segment.number, segment.file_length, segment.records, segment.fingerprints] {
@@ -207,6 +211,9 @@ impl ManifestData {
             if !indexed {
                 return Err(Error::damaged("an id index is missing, or too many"));
             }
+            if run.keys.is_some() && (self.parameters.keys().is_none() || run.records.is_none()) {
+                return Err(Error::damaged("keys of no records"));
+            }
             let most = |net| if net < 0 { run.removed() } else { run.records() };
             if run.net.is_some_and(|net| net.unsigned_abs() > most(net)) {
                 return Err(Error::damaged("a run that adds more records than it has, or removes more"));
@@ -219,7 +226,7 @@ impl ManifestData {
 fn parse_run(fields: &mut Fields<'_>) -> Result<RunEntry> {
     let (first, last) = (fields.u64("first sequence number")?, fields.u64("last sequence number")?);
     let has = fields.u8("segments")?;
-    if has & (REMOVALS | RECORDS) == 0 || has > (REMOVALS | RECORDS | ID_INDEX | NET) {
+    if has & (REMOVALS | RECORDS) == 0 || has > (REMOVALS | RECORDS | ID_INDEX | NET | KEYS) {
         return Err(fields.damaged(format!("a run cannot have segments {has}")));
     }
     let net = if has & NET == 0 { None } else { Some(fields.i64("net records")?) };
@@ -236,6 +243,6 @@ fn parse_run(fields: &mut Fields<'_>) -> Result<RunEntry> {
         }))
     };
     let (tombstones, records) = (segment(REMOVALS, "removals")?, segment(RECORDS, "records")?);
-    let id_index = segment(ID_INDEX, "id index")?;
-    Ok(RunEntry { first, last, tombstones, records, id_index, net })
+    let (id_index, keys) = (segment(ID_INDEX, "id index")?, segment(KEYS, "keys")?);
+    Ok(RunEntry { first, last, tombstones, records, id_index, keys, net })
 }

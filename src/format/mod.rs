@@ -25,6 +25,7 @@ pub(crate) mod header;
 pub(crate) mod id_index;
 pub(crate) mod id_page;
 pub(crate) mod index;
+mod key_format;
 pub(crate) mod log;
 pub(crate) mod manifest;
 pub(crate) mod page;
@@ -33,4 +34,5 @@ pub(crate) mod text_frame;
 pub(crate) mod text_index;
 
 pub use fields::Field;
+pub use key_format::KeyFormat;
 pub use parameters::Parameters;

@@ -20,6 +20,7 @@ pub(crate) enum Stream {
     Ids,
     IdIndex,
     IdDictionary,
+    Sketches,
 }
 
 impl Stream {
@@ -31,6 +32,7 @@ impl Stream {
             Self::Ids => 0x300,
             Self::IdIndex => 0x400,
             Self::IdDictionary => 0x500,
+            Self::Sketches => 0x600,
         }
     }
 }

@@ -2,6 +2,7 @@
 //! (format-spec/conventions.md).
 
 use super::fields::Fields;
+use super::key_format::KeyFormat;
 use crate::codec::Codec;
 use crate::error::{Error, ErrorKind, Result};
 use crate::fingerprint::{IdAssignment, IdKind, WIDTHS};
@@ -9,6 +10,9 @@ use crate::plan::Design;
 
 const BLOCK_SIZES: std::ops::RangeInclusive<u32> = 128..=65_536;
 const MAX_HASHER: usize = 1024;
+/// Bits of the byte that says what runs have beside records.
+const ID_INDEX: u8 = 1;
+const KEYS: u8 = 2;
 
 /// The properties of a store that are fixed at its creation.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -20,6 +24,7 @@ pub struct Parameters {
     block_size: u32,
     ids: IdKind,
     id_index: bool,
+    keys: Option<KeyFormat>,
     hasher: Option<Box<str>>,
     /// As given at creation; `Undecided` afterwards, when the manifest has it.
     id_assignment: IdAssignment,
@@ -48,9 +53,22 @@ impl Parameters {
             block_size: Self::BLOCK_SIZE,
             ids: IdKind::default(),
             id_index: false,
+            keys: None,
             hasher: None,
             id_assignment: IdAssignment::Undecided,
         }
+    }
+
+    /// Parameters of a key index ([`crate::KeyIndex`]) of records with ids of numbers.
+    #[must_use]
+    pub fn of_keys(format: KeyFormat) -> Self {
+        Self::new(0).with_design(Design::Tables { parts: 1 }).with_keys(Some(format))
+    }
+
+    #[must_use]
+    pub(crate) fn with_keys(mut self, keys: Option<KeyFormat>) -> Self {
+        self.keys = keys;
+        self
     }
 
     /// The same for another distance.
@@ -171,6 +189,20 @@ impl Parameters {
         self.id_index
     }
 
+    /// The format of keys and sketches, if this is a key index.
+    #[must_use]
+    pub fn keys(&self) -> Option<KeyFormat> {
+        self.keys
+    }
+
+    /// What the store is of.
+    pub(crate) fn kind(&self) -> StoreKind {
+        match self.keys {
+            Some(_) => StoreKind::Keys,
+            None => StoreKind::Fingerprints { width: self.width },
+        }
+    }
+
     /// The name of the hasher that made the fingerprints, if it is known.
     #[must_use]
     pub fn hasher(&self) -> Option<&str> {
@@ -203,6 +235,15 @@ impl Parameters {
             let message = format!("ids of the kind {} have no id assignment", self.ids);
             return Err(Error::invalid(message).with_remedy("leave it out, or use ids of numbers"));
         }
+        if let Some(keys) = self.keys {
+            keys.check()?;
+            // Segments of keys have this design; the ids of their fingerprints are numbers of records.
+            let fits = self.width == 64 && self.design == Design::Tables { parts: 1 } && self.max_distance == 0;
+            if !fits || self.ids == IdKind::None {
+                return Err(Error::invalid("a key index has ids, and one table of record numbers")
+                    .with_remedy("begin with `Parameters::of_keys`, and use ids of numbers or texts"));
+            }
+        }
         if let Some(hasher) = &self.hasher
             && (hasher.is_empty()
                 || hasher.len() > MAX_HASHER
@@ -214,7 +255,7 @@ impl Parameters {
         self.design.tables(self.width).map(|_| ())
     }
 
-    /// Appends 16 bytes and the hasher.
+    /// Appends 16 bytes, the hasher and, of a key index, the format of its keys.
     pub(crate) fn write(&self, out: &mut Vec<u8>) {
         let (kind, a, b) = match self.design {
             Design::Tables { parts } => (0, parts, 0),
@@ -233,11 +274,13 @@ impl Parameters {
         for value in [self.width, self.max_distance] {
             out.extend_from_slice(&u16::try_from(value).unwrap_or(u16::MAX).to_le_bytes());
         }
-        out.extend_from_slice(&[kind, a, b, codec, ids, u8::from(self.id_index)]);
+        let has = u8::from(self.id_index) * ID_INDEX + u8::from(self.keys.is_some()) * KEYS;
+        out.extend_from_slice(&[kind, a, b, codec, ids, has]);
         out.extend_from_slice(&self.block_size.to_le_bytes());
         let hasher = self.hasher().unwrap_or_default();
         out.extend_from_slice(&u16::try_from(hasher.len()).unwrap_or(0).to_le_bytes());
         out.extend_from_slice(hasher.as_bytes());
+        self.keys.into_iter().for_each(|keys| keys.write(out));
     }
 
     pub(crate) fn parse(fields: &mut Fields<'_>) -> Result<Self> {
@@ -267,11 +310,11 @@ impl Parameters {
             3 => IdKind::None,
             other => return unsupported(format!("unknown kind {other} of ids")),
         };
-        let id_index = match fields.u8("id index")? {
-            0 => false,
-            1 => true,
-            other => return unsupported(format!("unknown kind {other} of id index")),
-        };
+        let has = fields.u8("id index")?;
+        if has & !(ID_INDEX | KEYS) != 0 {
+            return unsupported(format!("unknown kind {has} of id index"));
+        }
+        let id_index = has & ID_INDEX != 0;
         let block_size = fields.u32("block size")?;
         let length = usize::from(fields.u16("hasher length")?);
         let hasher = fields.peek(length).map(String::from_utf8_lossy).unwrap_or_default();
@@ -279,14 +322,23 @@ impl Parameters {
         let hasher = std::str::from_utf8(bytes).map_err(|_| Error::damaged("the hasher's name is no text"));
         let hasher = hasher.map_err(|error| error.at_offset(start))?;
         let hasher = (length > 0).then(|| Box::from(hasher));
+        let keys = if has & KEYS == 0 { None } else { Some(KeyFormat::parse(fields)?) };
         if !WIDTHS.contains(&width) {
             return unsupported(format!("fingerprints of {width} bits"));
         }
         let id_assignment = IdAssignment::Undecided;
-        let parameters = Self { width, max_distance, design, codec, block_size, ids, id_index, hasher, id_assignment };
+        let parameters =
+            Self { width, max_distance, design, codec, block_size, ids, id_index, keys, hasher, id_assignment };
         parameters.check().map_err(|error| Error::damaged(error.message()).at_offset(start))?;
         Ok(parameters)
     }
+}
+
+/// What the records of a store are compared by.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum StoreKind {
+    Fingerprints { width: u32 },
+    Keys,
 }
 
 /// Refuses to compare fingerprints of two hashers ([`Parameters::hasher`]), where both are known. `what` names the first

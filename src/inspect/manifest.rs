@@ -80,7 +80,9 @@ fn view(run: &RunEntry) -> RunView {
         let SegmentEntry { file_length, records, fingerprints, footer_checksum, .. } = *segment;
         Some((role, SegmentFact { name, file_length, records, fingerprints, footer_checksum }))
     };
-    let segments =
-        SegmentRole::each(&run.tombstones, &run.records, &run.id_index).into_iter().filter_map(fact).collect();
+    let segments = SegmentRole::each([&run.tombstones, &run.records, &run.id_index, &run.keys])
+        .into_iter()
+        .filter_map(fact)
+        .collect();
     RunView { first: run.first, last: run.last, net_records: run.net, segments }
 }

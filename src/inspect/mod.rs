@@ -54,7 +54,7 @@ pub fn open(path: impl AsRef<Path>, options: &Options) -> Result<Vec<SegmentView
 pub fn open_all(store: impl AsRef<Path>, options: &Options) -> Result<Vec<(SegmentRole, SegmentView)>> {
     let runs = open_runs(store.as_ref(), &options.clone().with_filters(Filters::Off), &[])?.1;
     let segments = runs.iter().flat_map(|run| {
-        let roles = SegmentRole::each(&run.tombstones, &run.records, &run.id_index);
+        let roles = SegmentRole::each([&run.tombstones, &run.records, &run.id_index, &run.keys]);
         let executor = || Arc::clone(&options.executor);
         roles.map(|(role, segment)| Some((role, SegmentView { segment: segment.clone()?, executor: executor() })))
     });

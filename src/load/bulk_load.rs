@@ -1,6 +1,6 @@
 //! Bulk load: one new run and one new manifest.
 
-use crate::db::{Made, Refused, Slowed, StoreInner, Writer, check_id_assignment, compacted_net, pointless};
+use crate::db::{Made, Parts, Refused, Slowed, StoreInner, Writer, check_id_assignment, compacted_net, pointless};
 use crate::error::{Error, Result};
 use crate::extsort::Workspace;
 use crate::fingerprint::{Fingerprint, IdAssignment, IdKind, Record, by_width};
@@ -71,7 +71,7 @@ impl StoreInner {
         load: impl FnOnce(SortedRecords<F>, u64) -> Result<R>,
     ) -> Result<R> {
         self.flush_beside()?;
-        let numbers = self.reserve(&records)?;
+        let numbers = self.reserve(records.ids(), records.given())?;
         let loaded = load(records, numbers.start);
         self.end_reservation(numbers, loaded.is_ok());
         if loaded.is_ok() && self.context.options.filters == Filters::AtOpen {
@@ -136,7 +136,7 @@ impl StoreInner {
         let tombstones = old.map_or(Ok(None), |old| self.make_gone(old, records, &runs, workspace))?;
         let making = Making { expected, ..Making::new(workspace) };
         let records = self.maker().records(making, missing)?;
-        Ok((self.maker().run::<F>(tombstones, records, making)?, last_of(&runs)))
+        Ok((self.maker().run::<F>(Parts { tombstones, records, keys: None }, making)?, last_of(&runs)))
     }
 
     /// The tombstones of the old records that these runs have and that are not among the new ones.
@@ -330,19 +330,23 @@ fn without<F: Fingerprint>(
 }
 
 impl StoreInner {
-    /// Checks the id assignment, or sets it if it is not set yet; reserves numbers for records without ids.
-    fn reserve<F: Fingerprint>(&self, records: &SortedRecords<F>) -> Result<Range<u64>> {
+    /// Checks the id assignment, or sets it if it is not set yet. Reserves numbers for records without ids, and for all
+    /// records of a key index.
+    pub(crate) fn reserve(&self, ids: RecordIds, records: u64) -> Result<Range<u64>> {
         let mut writer = self.writer()?;
         let first = writer.next_id;
         let refused = |refused: Refused| self.refused(refused);
-        let wanted = wanted_id_assignment(&self.context.parameters.ids(), records.ids()).map_err(refused)?;
+        let wanted = wanted_id_assignment(&self.context.parameters.ids(), ids).map_err(refused)?;
+        let is_numbered = wanted == Some(IdAssignment::Auto) || self.context.parameters.keys().is_some();
         if let Some(wanted) = wanted {
             check_id_assignment(writer.id_assignment, wanted).map_err(refused)?;
-            if wanted == IdAssignment::Auto {
-                let next = first.checked_add(records.given());
-                writer.next_id =
-                    next.ok_or_else(|| Error::invalid("the store has no numbers left").at_path(&self.context.path))?;
-            }
+        }
+        if is_numbered {
+            let next = first.checked_add(records);
+            writer.next_id =
+                next.ok_or_else(|| Error::invalid("the store has no numbers left").at_path(&self.context.path))?;
+        }
+        if let Some(wanted) = wanted {
             writer.is_assignment_kept &= writer.id_assignment == wanted;
             writer.id_assignment = wanted;
         }
@@ -352,7 +356,7 @@ impl StoreInner {
 
     /// Gives back the numbers of a failed load, unless later ones are taken, and the id assignment if no other load
     /// needs it.
-    fn end_reservation(&self, numbers: Range<u64>, is_loaded: bool) {
+    pub(crate) fn end_reservation(&self, numbers: Range<u64>, is_loaded: bool) {
         let Ok(mut writer) = self.writer() else { return };
         writer.loads -= 1;
         if !is_loaded && writer.next_id == numbers.end {

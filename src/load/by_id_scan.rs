@@ -7,7 +7,7 @@ use crate::bits::bit_length;
 use crate::bitset::Bitset;
 use crate::error::Result;
 use crate::extsort::{TextChunk, TextSorter, Workspace};
-use crate::fingerprint::{Fingerprint, Id, Record};
+use crate::fingerprint::{Fingerprint, Id, IdRef, Record};
 use crate::load::records::RecordSorter;
 use crate::load::sorted_ids::SortedIds;
 use crate::segment::id_hash_of;
@@ -74,10 +74,7 @@ pub(crate) fn find<F: Fingerprint>(
     for record in records {
         let Record { fingerprint, id } = record?;
         let Some(hash) = id_hash_of(id.as_ref()).filter(|&hash| wanted.has(place(hash))) else { continue };
-        line.clear();
-        line.extend_from_slice(name(&id).as_bytes());
-        line.push(END);
-        fingerprint.write_le(&mut line);
+        write_line(id.as_ref(), fingerprint, &mut line);
         sorter.push(hash, &line)?;
     }
     drop(wanted);
@@ -111,20 +108,33 @@ pub(crate) fn find<F: Fingerprint>(
     Ok(unknown)
 }
 
+/// Writes an id and a fingerprint as a line; lines have the order of ids.
+pub(super) fn write_line<F: Fingerprint>(id: IdRef<'_>, fingerprint: F, line: &mut Vec<u8>) {
+    line.clear();
+    line.extend_from_slice(name_of(id).as_bytes());
+    line.push(END);
+    fingerprint.write_le(line);
+}
+
 /// The id as a text that has the order of ids.
-fn name(id: &Id) -> Cow<'_, str> {
+pub(super) fn name(id: &Id) -> Cow<'_, str> {
+    name_of(id.as_ref())
+}
+
+fn name_of(id: IdRef<'_>) -> Cow<'_, str> {
     match id {
-        Id::Text(text) => Cow::Borrowed(text),
-        Id::Number(number) | Id::Count(number) => Cow::Owned(format!("{number:020}")),
+        IdRef::Text(text) => Cow::Borrowed(text),
+        IdRef::Number(number) => Cow::Owned(format!("{number:020}")),
+        IdRef::None => Cow::Borrowed(""),
     }
 }
 
-fn split<F: Fingerprint>(line: &[u8]) -> (&[u8], F) {
+pub(super) fn split<F: Fingerprint>(line: &[u8]) -> (&[u8], F) {
     let (name, fingerprint) = line.split_at(line.len().saturating_sub(F::BYTES));
     (name.strip_suffix(&[END]).unwrap_or_default(), F::from_le_bytes(fingerprint).unwrap_or_default())
 }
 
-fn lines(chunk: Result<TextChunk<u64>>) -> Box<dyn Iterator<Item = Result<(u64, Vec<u8>)>>> {
+pub(super) fn lines(chunk: Result<TextChunk<u64>>) -> Box<dyn Iterator<Item = Result<(u64, Vec<u8>)>>> {
     match chunk {
         Err(error) => Box::new(std::iter::once(Err(error))),
         Ok(chunk) => Box::new((0..chunk.len()).filter_map(move |number| {

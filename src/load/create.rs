@@ -10,11 +10,11 @@ use crate::db::{
 use crate::error::Result;
 use crate::fingerprint::Fingerprint;
 use crate::format::manifest::ManifestData;
-use crate::format::parameters::Parameters;
+use crate::format::parameters::{Parameters, StoreKind};
 use crate::load::bulk_load::{CompactAfter, LoadReport};
 use crate::load::records::SortedRecords;
 use crate::options::Options;
-use crate::version::{StoreContext, absolute, check_width};
+use crate::version::{StoreContext, absolute, check_kind};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -24,8 +24,23 @@ pub(crate) fn create<F: Fingerprint>(
     options: &Options,
     records: Option<SortedRecords<F>>,
 ) -> Result<(Handle, LoadReport)> {
+    let kind = StoreKind::Fingerprints { width: F::WIDTH };
+    create_filled(path, parameters, options, kind, |inner| match records {
+        Some(records) => Ok(inner.bulk_load(records, CompactAfter::Due)?.0),
+        None => Ok(LoadReport::default()),
+    })
+}
+
+/// Creates a store, and calls `load` before it exists.
+pub(crate) fn create_filled<R: Send>(
+    path: &Path,
+    parameters: &Parameters,
+    options: &Options,
+    kind: StoreKind,
+    load: impl FnOnce(&StoreInner) -> Result<R> + Send,
+) -> Result<(Handle, R)> {
     parameters.check()?;
-    check_width(parameters, path, F::WIDTH)?;
+    check_kind(parameters, path, kind)?;
     let (parameters, id_assignment) = &parameters.clone().split_id_assignment();
     let path = &*absolute(path, options)?;
     let (lock, options, vacant) = &hold_vacant(path, options)?;
@@ -43,7 +58,7 @@ pub(crate) fn create<F: Fingerprint>(
         ..Writer::default()
     };
     let inner = Arc::new(StoreInner::new(StoreContext::new(path, options, parameters)?, versions, Some(writer)));
-    match fill(&inner, &manifest, records) {
+    match fill(&inner, &manifest, load) {
         Ok(report) => Ok((Handle::of(inner, Recovery::default(), None, Some(Arc::clone(lock)))?, report)),
         Err(error) => {
             // A manifest that could not be made durable may still exist; the files it names have to stay.
@@ -55,19 +70,14 @@ pub(crate) fn create<F: Fingerprint>(
     }
 }
 
-fn fill<F: Fingerprint>(
+fn fill<R: Send>(
     inner: &StoreInner,
     manifest: &ManifestData,
-    records: Option<SortedRecords<F>>,
-) -> Result<LoadReport> {
+    load: impl FnOnce(&StoreInner) -> Result<R> + Send,
+) -> Result<R> {
     let (env, path) = (inner.context.env(), &inner.context.path);
     begin_creation(&**env, path, manifest)?;
-    let report = match records {
-        Some(records) => {
-            inner.context.options.executor.run_exclusive(|| inner.bulk_load(records, CompactAfter::Due))?.0
-        }
-        None => LoadReport::default(),
-    };
+    let report = inner.context.options.executor.run_exclusive(|| load(inner))?;
     // Without records no run was installed.
     if !inner.versions().is_placed {
         inner.install(|_, _| (), |_| ())?;

@@ -32,8 +32,8 @@ use std::path::Path;
 pub fn add_id_index(path: impl AsRef<Path>, options: &Options) -> Result<bool> {
     // No queries, and no background threads.
     let options = options.clone().with_filters(Filters::Off).with_maintenance(Maintenance::Foreground);
-    let width = manifest::read(&*options.env, path.as_ref())?.parameters.width();
-    Handle::open(path.as_ref(), &options, width)?.inner.add_id_index()
+    let kind = manifest::read(&*options.env, path.as_ref())?.parameters.kind();
+    Handle::open(path.as_ref(), &options, kind)?.inner.add_id_index()
 }
 
 impl StoreInner {

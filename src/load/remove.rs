@@ -1,6 +1,6 @@
 //! Removing many records at once.
 
-use crate::db::{StoreInner, records_of_runs};
+use crate::db::{Parts, StoreInner, records_of_runs};
 use crate::error::Result;
 use crate::fingerprint::{Fingerprint, IdKind};
 use crate::load::bulk_load::{CompactAfter, MadeRun, last_of};
@@ -33,7 +33,7 @@ impl StoreInner {
         let expected = Expected { text_bytes: records.text_bytes(), ..Expected::default() };
         let making = Making { expected, ..Making::new(&workspace) };
         let tombstones = self.maker().tombstones(making, found)?;
-        let run = self.maker().run::<F>(tombstones, None, making)?;
+        let run = self.maker().run::<F>(Parts { tombstones, ..Parts::default() }, making)?;
         let removed = run.entry.removed();
         if !run.is_empty() {
             // The counting lock keeps other removals of counted records out.

@@ -17,6 +17,7 @@
 
 mod batch;
 mod hits;
+pub(crate) mod keys;
 mod probe;
 mod records;
 mod searcher;

@@ -21,6 +21,9 @@ impl<F: Fingerprint> Repairing<'_, F> {
     /// Reads the segments of a run and replaces damaged ones. `None` if none is left.
     pub(super) fn run_of(&mut self, run: &RunEntry) -> Result<Option<RunEntry>> {
         let parameters = self.manifest.parameters.clone();
+        if parameters.keys().is_some() {
+            return self.refuse_damaged(run, &parameters).map(|()| Some(*run));
+        }
         let tombstones = self.segment(run.tombstones, SegmentRole::Tombstones, &of_tombstones(&parameters))?;
         let refused = self.report.refused.len();
         let records = self.segment(run.records, SegmentRole::Records, &parameters)?;
@@ -31,6 +34,17 @@ impl<F: Fingerprint> Repairing<'_, F> {
         };
         let is_left = tombstones.is_some() || records.is_some();
         Ok(Some(RunEntry { tombstones, records, id_index, ..*run }).filter(|_| is_left))
+    }
+
+    /// Refuses what is damaged of a run of a key index. Sketches stand in the order of the records, so none of its
+    /// segments can be written anew alone.
+    fn refuse_damaged(&mut self, run: &RunEntry, parameters: &Parameters) -> Result<()> {
+        let parts = SegmentRole::each([run.tombstones, run.records, run.id_index, run.keys]);
+        for (role, entry) in parts.into_iter().filter_map(|(role, entry)| Some((role, entry?))) {
+            let damages = self.damages(&entry, &role.parameters(parameters))?;
+            self.report.refused.extend(damages);
+        }
+        Ok(())
     }
 
     fn damages(&mut self, entry: &SegmentEntry, parameters: &Parameters) -> Result<Vec<Damage>> {

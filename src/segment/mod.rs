@@ -36,6 +36,7 @@ mod ranks;
 mod reader;
 mod records;
 mod salvage;
+mod sketches;
 mod table;
 mod table_writer;
 mod text_ids;
@@ -44,7 +45,7 @@ mod verify_ids;
 mod writer;
 
 pub(crate) use block_index::BlockIndex;
-pub(crate) use build::builder::{Building, Making, SecondaryKeySource, write_segment};
+pub(crate) use build::builder::{Building, Making, SecondaryKeySource, SketchSource, write_segment};
 pub(crate) use build::chunk::{Expected, RecordChunk, chunks};
 pub(crate) use build::id_index::{IdIndexEntries, id_hash, id_hash_of};
 pub use damage::Damage;

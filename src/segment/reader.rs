@@ -3,7 +3,9 @@
 use super::file::SegmentFile;
 use super::id_reader::Ids;
 use super::obsolete_files::ObsoleteFiles;
+use super::sketches::Sketches;
 use super::table::{Scratch, Table};
+use crate::bits::low_mask;
 use crate::env::{Env, ReadMode};
 use crate::error::{Error, Result};
 use crate::fingerprint::Fingerprint;
@@ -21,6 +23,7 @@ pub(crate) struct Segment {
     footer_checksum: u32,
     tables: Vec<Table>,
     ids: Ids,
+    sketches: Option<Sketches>,
     /// Removes the file after the last reader, if it is set.
     obsolete_files: Mutex<Option<Arc<ObsoleteFiles>>>,
 }
@@ -50,7 +53,8 @@ impl Segment {
                 .at_path(path)
                 .at_offset(footer.id_index.offset));
         }
-        Ok(Self { footer, footer_checksum, tables, ids, obsolete_files: Mutex::default(), file })
+        let sketches = Sketches::open(&file, &footer);
+        Ok(Self { footer, footer_checksum, tables, ids, sketches, obsolete_files: Mutex::default(), file })
     }
 
     pub(crate) fn path(&self) -> &Path {
@@ -93,12 +97,28 @@ impl Segment {
         &self.ids
     }
 
+    /// The sketches of the run's records, in a segment of keys.
+    pub(crate) fn sketches(&self) -> Option<&Sketches> {
+        self.sketches.as_ref()
+    }
+
+    /// Checks that a segment of keys has no key beyond its format, and a sketch of each of the run's records or none.
+    pub(crate) fn check_keys(&self, records: u64) -> Result<()> {
+        let bits = self.footer.parameters.keys().map_or(64, |keys| u32::from(keys.key_bits()));
+        if self.primary_table()?.index().last_key() > low_mask(bits) {
+            let error = Error::damaged(format!("a key of more than {bits} bits")).at_path(self.path());
+            return Err(error.at_offset(self.footer.tables.first().map_or(0, |table| table.index.offset)));
+        }
+        self.sketches.as_ref().map_or(Ok(()), |sketches| sketches.check(&self.file, records))
+    }
+
     pub(crate) fn rank_of<F: Fingerprint>(&self, fingerprint: F, scratch: &mut Scratch) -> Result<Option<u64>> {
         self.primary_table()?.rank_of(fingerprint, scratch)
     }
 
     pub(crate) fn resident_bytes(&self) -> u64 {
-        self.tables.iter().map(Table::resident_bytes).sum::<u64>() + self.ids.resident_bytes()
+        let sketches = self.sketches.as_ref().map_or(0, Sketches::resident_bytes);
+        self.tables.iter().map(Table::resident_bytes).sum::<u64>() + self.ids.resident_bytes() + sketches
     }
 }
 

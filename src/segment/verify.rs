@@ -88,6 +88,9 @@ fn check_width<F: Fingerprint>(segment: &Segment) -> Result<Vec<Damage>> {
         damages.push(Damage::from_error(segment.path(), "tables", error)?);
     }
     super::verify_ids::check(segment, &mut damages)?;
+    for error in segment.sketches().map_or_else(Vec::new, |sketches| sketches.verify(segment.file())) {
+        damages.push(Damage::from_error(segment.path(), "sketches", error)?);
+    }
     Ok(damages)
 }
 

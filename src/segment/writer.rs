@@ -150,6 +150,9 @@ impl SegmentWriter {
     /// Writes the footer, which counts records and distinct fingerprints, and makes the file durable under its name.
     pub(crate) fn finish(mut self, number: u64, records: u64, fingerprints: u64) -> Result<Built> {
         (self.footer.records, self.footer.fingerprints) = (records, fingerprints);
+        // In segments of keys, the last pages are those of sketches.
+        let sketches = self.end_of_pages();
+        self.footer.sketches = self.footer.sketches.map(|_| sketches);
         self.footer.content_hash = self.content.digest();
         let footer = self.footer.write();
         self.file.write(&footer)?;

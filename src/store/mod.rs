@@ -14,11 +14,12 @@
 //!
 //! [`Store`] has no logic of its own. `write.rs` and `load.rs` call [`crate::db`] and [`crate::load`], `query.rs` and
 //! `snapshot.rs` call [`crate::query`], [`crate::join`] and [`crate::cluster`], `admin.rs` calls [`crate::admin`].
-//! [`any::AnyStore`] is a store of any width. The threads and locks are those of [`crate::db`]; format-spec/ specifies
+//! [`any::AnyStore`] is a store of any width, [`key_index::KeyIndex`] one of records with keys. The threads and locks are those of [`crate::db`]; format-spec/ specifies
 //! the files.
 
 mod admin;
 pub(crate) mod any;
+pub(crate) mod key_index;
 mod load;
 mod query;
 mod snapshot;
@@ -28,6 +29,7 @@ use crate::db::{Handle, Recovery, StoreInner};
 use crate::error::Result;
 use crate::fingerprint::{Fingerprint, IdAssignment};
 use crate::format::Parameters;
+use crate::format::parameters::StoreKind;
 use crate::load::create::create;
 use crate::load::{IntoSorted, LoadReport};
 use crate::options::Options;
@@ -99,7 +101,7 @@ impl<F: Fingerprint> Store<F> {
     /// `NotFound`, `Locked` if another process writes, `InvalidInput` if the store is of another width, `Damaged`,
     /// `Unsupported`, `Io`.
     pub fn open(path: impl AsRef<Path>, options: &Options) -> Result<Self> {
-        Handle::open(path.as_ref(), options, F::WIDTH).map(Self::typed)
+        Handle::open(path.as_ref(), options, StoreKind::Fingerprints { width: F::WIDTH }).map(Self::typed)
     }
 
     /// Opens a store for reading, and changes nothing in the directory. [`Store::refresh`] makes later writes visible.
@@ -107,7 +109,7 @@ impl<F: Fingerprint> Store<F> {
     /// # Errors
     /// `NotFound`, `InvalidInput` if the store is of another width, `Damaged`, `Unsupported`, `Io`.
     pub fn open_read_only(path: impl AsRef<Path>, options: &Options) -> Result<Self> {
-        Handle::open_read_only(path.as_ref(), options, F::WIDTH).map(Self::typed)
+        Handle::open_read_only(path.as_ref(), options, StoreKind::Fingerprints { width: F::WIDTH }).map(Self::typed)
     }
 
     /// Makes the writes of another process since opening, or since the last refresh, visible; whether there were any. A

@@ -2,7 +2,7 @@
 
 use crate::env::{Env, Held, LockFile};
 use crate::error::{Error, ErrorKind, Result};
-use crate::format::parameters::Parameters;
+use crate::format::parameters::{Parameters, StoreKind};
 use crate::memtable::MemtableShape;
 use crate::options::Options;
 use crate::segment::ObsoleteFiles;
@@ -80,6 +80,18 @@ pub(crate) fn take_lock(env: &dyn Env, store: &Path) -> Result<Lock> {
         }
         _ => Error::io("cannot lock", &path, error),
     })
+}
+
+/// Refuses a store of another kind than the type that it is opened with.
+pub(crate) fn check_kind(parameters: &Parameters, path: &Path, kind: StoreKind) -> Result<()> {
+    let refused =
+        |message: &'static str, remedy: &'static str| Err(Error::invalid(message).at_path(path).with_remedy(remedy));
+    match (parameters.kind(), kind) {
+        (StoreKind::Keys, StoreKind::Keys) => Ok(()),
+        (StoreKind::Fingerprints { .. }, StoreKind::Fingerprints { width }) => check_width(parameters, path, width),
+        (StoreKind::Keys, _) => refused("the store is of keys, not of fingerprints", "open it as a key index"),
+        (_, StoreKind::Keys) => refused("the store is of fingerprints, not of keys", "open it as a store of them"),
+    }
 }
 
 pub(crate) fn check_width(parameters: &Parameters, path: &Path, width: u32) -> Result<()> {

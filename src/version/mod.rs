@@ -34,14 +34,14 @@ mod share;
 mod snapshot;
 mod super_version;
 
-pub(crate) use context::{LOCK, Lock, StoreContext, absolute, check_width, hold, take_lock};
+pub(crate) use context::{LOCK, Lock, StoreContext, absolute, check_kind, check_width, hold, take_lock};
 pub(crate) use lookup::{IdLookup, Pieces};
 pub(crate) use loser_tree::Losers;
 pub(crate) use membership::{MembershipCursor, RunSegment};
 pub(crate) use newest::{NewestEntries, NewestEntry};
 pub use record_iter::RecordIter;
 pub use run::SegmentRole;
-pub(crate) use run::{Run, of_id_index, of_tombstones, open_runs, open_segment, run_segments};
+pub(crate) use run::{Run, of_id_index, of_keys, of_records, of_tombstones, open_runs, open_segment, run_segments};
 pub(crate) use share::Share;
 pub use snapshot::Snapshot;
 pub(crate) use super_version::{LatestVersion, ReadView, SuperVersion, add_runs, newest_entries};

@@ -19,13 +19,25 @@ pub(crate) struct Run {
     pub(crate) tombstones: Option<Arc<Segment>>,
     pub(crate) records: Option<Arc<Segment>>,
     pub(crate) id_index: Option<Arc<Segment>>,
+    /// Keys with the numbers of the run's records.
+    pub(crate) keys: Option<Arc<Segment>>,
     /// The net number of records, once it was counted, if `entry` does not have it.
     pub(crate) counted: OnceLock<i64>,
 }
 
+/// The parameters of a segment of records. Those of a key index are numbered, and have their number as fingerprint.
+pub(crate) fn of_records(parameters: &Parameters) -> Parameters {
+    parameters.clone().with_keys(None)
+}
+
+/// The parameters of a segment of keys: keys in place of fingerprints, numbers of records in place of ids.
+pub(crate) fn of_keys(parameters: &Parameters) -> Parameters {
+    of_id_index(parameters).with_keys(parameters.keys())
+}
+
 /// The parameters of a segment of tombstones. Only look-ups of known records read it, in its primary table.
 pub(crate) fn of_tombstones(parameters: &Parameters) -> Parameters {
-    parameters.clone().with_design(Design::Tables { parts: 1 }).with_max_distance(0).with_id_index(false)
+    of_records(parameters).with_design(Design::Tables { parts: 1 }).with_max_distance(0).with_id_index(false)
 }
 
 /// The parameters of an id index: hashes of ids in place of fingerprints, and ranks of fingerprints in place of ids.
@@ -39,13 +51,16 @@ impl Run {
         let open = |segment: &Option<SegmentEntry>, parameters: &Parameters| {
             segment.map(|segment| open_segment(store, options, parameters, &segment).map(Arc::new)).transpose()
         };
-        Ok(Self {
+        let run = Self {
             entry: *entry,
             tombstones: open(&entry.tombstones, &of_tombstones(parameters))?,
-            records: open(&entry.records, parameters)?,
+            records: open(&entry.records, &of_records(parameters))?,
             id_index: open(&entry.id_index, &of_id_index(parameters))?,
+            keys: open(&entry.keys, &of_keys(parameters))?,
             counted: OnceLock::new(),
-        })
+        };
+        run.keys.as_ref().map_or(Ok(()), |keys| keys.check_keys(entry.records()))?;
+        Ok(run)
     }
 
     /// The run with these sequence numbers and this net number of records; `None` without segments.
@@ -59,7 +74,7 @@ impl Run {
     }
 
     pub(crate) fn segments(&self) -> impl Iterator<Item = &Arc<Segment>> {
-        [&self.tombstones, &self.records, &self.id_index].into_iter().flatten()
+        [&self.tombstones, &self.records, &self.id_index, &self.keys].into_iter().flatten()
     }
 }
 
@@ -119,12 +134,24 @@ pub enum SegmentRole {
     Tombstones,
     /// The positions of the ids of the run's records.
     IdIndex,
+    /// The keys of the run's records, in a key index.
+    Keys,
 }
 
 impl SegmentRole {
     /// The parts of a run with their roles.
-    pub(crate) fn each<T>(tombstones: T, records: T, id_index: T) -> [(Self, T); 3] {
-        [(Self::Tombstones, tombstones), (Self::Records, records), (Self::IdIndex, id_index)]
+    pub(crate) fn each<T>([tombstones, records, id_index, keys]: [T; 4]) -> [(Self, T); 4] {
+        [(Self::Tombstones, tombstones), (Self::Records, records), (Self::IdIndex, id_index), (Self::Keys, keys)]
+    }
+
+    /// The parameters of a segment of this role, given those of the store.
+    pub(crate) fn parameters(self, of_store: &Parameters) -> Parameters {
+        match self {
+            Self::Records => of_records(of_store),
+            Self::Tombstones => of_tombstones(of_store),
+            Self::IdIndex => of_id_index(of_store),
+            Self::Keys => of_keys(of_store),
+        }
     }
 
     /// The name of the role.
@@ -134,6 +161,7 @@ impl SegmentRole {
             Self::Tombstones => "removals",
             Self::Records => "records",
             Self::IdIndex => "id index",
+            Self::Keys => "keys",
         }
     }
 }

@@ -16,6 +16,7 @@ mod filters;
 mod golden;
 mod hooked;
 mod inspect;
+mod keys;
 mod layers;
 mod linkage;
 mod live;

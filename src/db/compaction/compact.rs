@@ -1,9 +1,10 @@
 //! Merges neighbouring runs into one, which replaces them in one step. Specified in format-spec/runs.md.
 
+use crate::db::compaction::keys::merged_keys;
 use crate::db::compaction::picker::{self, sizes};
 use crate::db::compaction::tables::{DroppedKeys, MergedTables};
 use crate::db::health::Failing;
-use crate::db::run_builder::Maker;
+use crate::db::run_builder::{Maker, Parts};
 use crate::db::store_inner::StoreInner;
 use crate::db::version_set::VersionSet;
 use crate::error::{Error, ErrorKind, Result};
@@ -157,7 +158,8 @@ fn merge_entries<F: Fingerprint>(
     let memory = making.workspace.memory_of_chunks();
     let records = maker.records(making, chunks(Live { entries: merge(), dropped, current: None }, memory))?;
     if is_oldest || runs.iter().all(|run| run.tombstones.is_none()) {
-        return maker.run::<F>(None, records, making);
+        let keys = merged_keys(maker, making, runs, records.as_ref())?;
+        return maker.run::<F>(Parts { tombstones: None, records, keys }, making);
     }
     let removed = merge().filter_map(|newest| match newest {
         Ok(NewestEntry { entry, .. }) if entry.is_tombstone && entry.record.id != Id::Count(0) => {
@@ -167,7 +169,8 @@ fn merge_entries<F: Fingerprint>(
         Err(error) => Some(Err(error)),
     });
     let tombstones = maker.tombstones(making, chunks(removed, memory))?;
-    maker.run::<F>(tombstones, records, making)
+    let keys = merged_keys(maker, making, runs, records.as_ref())?;
+    maker.run::<F>(Parts { tombstones, records, keys }, making)
 }
 
 pub(crate) fn compacted_net(runs: &[Arc<Run>], is_oldest: bool, merged: &Run) -> Option<i64> {

@@ -12,6 +12,7 @@ use crate::segment::build::id_section::IdSection;
 use crate::segment::build::primary::PrimaryTable;
 use crate::segment::build::secondary::SecondaryKeyBuffer;
 use crate::segment::name::segment_name;
+use crate::segment::sketches::SketchEncoder;
 use crate::segment::table_writer::TableEncoder;
 use crate::segment::writer::{Built, EncodedIds, SectionPart, SegmentWriter};
 use rayon::prelude::*;
@@ -28,11 +29,13 @@ pub(crate) struct Making<'a> {
     /// The source of the secondary tables' keys, if they are sorted already.
     pub(crate) secondary: Option<&'a dyn SecondaryKeySource>,
     pub(crate) limiter: Option<&'a RateLimiter>,
+    /// The sketches of the run's records, for a segment of keys.
+    pub(crate) sketches: Option<&'a dyn SketchSource>,
 }
 
 impl<'a> Making<'a> {
     pub(crate) fn new(workspace: &'a Workspace) -> Self {
-        Self { workspace, expected: Expected::default(), secondary: None, limiter: None }
+        Self { workspace, expected: Expected::default(), secondary: None, limiter: None, sketches: None }
     }
 }
 
@@ -53,6 +56,12 @@ pub(crate) trait SecondaryKeySource: Debug + Sync {
 
     /// Calls `visit` with all keys of a table, ascending and distinct, in pieces.
     fn keys(&self, table: usize, visit: &mut dyn FnMut(&[u64]) -> Result<()>) -> Result<()>;
+}
+
+/// The sketches for a segment of keys. The builder reads them last.
+pub(crate) trait SketchSource: Debug + Sync {
+    /// Calls `visit` with the sketches of all records in order, in pieces of whole ones.
+    fn visit(&self, visit: &mut dyn FnMut(&[u8]) -> Result<()>) -> Result<()>;
 }
 
 /// Sends parts of numbered sections to the writer thread.
@@ -155,7 +164,7 @@ fn encode<'b, F: Fingerprint>(
     chunks: impl Iterator<Item = Result<RecordChunk<'b, F>>>,
     sender: Sender,
 ) -> Result<(u64, u64)> {
-    let Building { parameters, making: Making { workspace, expected, secondary, limiter }, .. } = building;
+    let Building { parameters, making: Making { workspace, expected, secondary, limiter, .. }, .. } = building;
     let mut ids = IdSection::new(parameters.ids(), expected, workspace);
     let mut buffer = SecondaryKeyBuffer::<F>::new(workspace);
     let (mut first, mut records, mut last) = (None, 0, None);
@@ -190,9 +199,11 @@ fn encode<'b, F: Fingerprint>(
         let (keys, pushed) = rayon::join(keys, || ids.push(&batch));
         keys.and(pushed)?;
         drop(batch);
-        match secondary {
-            Some(_) => buffer.count(fingerprints.len()),
-            None => buffer.push(fingerprints, workspace)?,
+        // Nothing else is made of the fingerprints if their table is the only one.
+        if secondary.is_some() || layouts.len() == 1 {
+            buffer.count(fingerprints.len());
+        } else {
+            buffer.push(fingerprints, workspace)?;
         }
     }
     let counts = (records, buffer.counted());
@@ -204,6 +215,7 @@ fn encode<'b, F: Fingerprint>(
     other_tables(building, layouts, &buffer, &sender)?;
     drop(buffer);
     finish_ids(layouts.len(), ids, &sender)?;
+    sketches(building, layouts.len() + 1, &sender)?;
     Ok(counts)
 }
 
@@ -228,6 +240,7 @@ fn encode_at_once<F: Fingerprint>(
         rayon::join(|| other_tables(building, layouts, buffer, sender), || rayon::join(keys, encode_ids));
     keys.and(secondary)?;
     finish_ids(layouts.len(), ids?, sender)?;
+    sketches(building, layouts.len() + 1, sender)?;
     Ok((batch.records(), buffer.counted()))
 }
 
@@ -254,6 +267,17 @@ fn finish_first(building: Building<'_>, table: PrimaryTable, sender: &Sender) ->
 fn finish_ids(section: usize, (spool, encoded): (Spool, EncodedIds), sender: &Sender) -> Result<()> {
     spool.visit(1, |pages| send(sender, section, SectionPart::Pages(pages.to_vec())))?;
     send(sender, section, SectionPart::Ids(encoded))
+}
+
+fn sketches(building: Building<'_>, section: usize, sender: &Sender) -> Result<()> {
+    let Building { parameters, making: Making { workspace, sketches, .. }, .. } = building;
+    let (Some(keys), Some(sketches)) = (parameters.keys(), sketches) else { return Ok(()) };
+    let mut encoder = SketchEncoder::new(keys.sketch_bytes());
+    sketches.visit(&mut |piece| {
+        encoder.push(piece);
+        send_pages(building, sender, section, &mut encoder.pages, workspace.piece())
+    })?;
+    send_pages(building, sender, section, &mut encoder.finish(), 1)
 }
 
 /// Encodes the secondary tables, as many at once as fit the memory.

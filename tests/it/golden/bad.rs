@@ -69,7 +69,7 @@ fn segments(folder: &Path) -> Vec<Bad> {
         assert_eq!(parts.sections[0][4091], 0, "the page has no padding; take another store");
         parts.sections[0][4091] = 1;
     });
-    add("id-index-of-another-kind", "unknown kind 2 of id index", "extremes", |parts| parts.parameters[9] = 2);
+    add("id-index-of-another-kind", "unknown kind 4 of id index", "extremes", |parts| parts.parameters[9] = 4);
     add("id-index-without-ids", "there can be no id index where there are no ids", "counts", |parts| {
         parts.parameters[9] = 1;
     });

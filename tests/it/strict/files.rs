@@ -43,6 +43,7 @@ pub(crate) type Entry = ([u64; 4], u32);
 pub(crate) const REMOVALS: u8 = 1;
 pub(crate) const RECORDS: u8 = 2;
 pub(crate) const ID_INDEX: u8 = 4;
+pub(crate) const KEYS: u8 = 16;
 pub(crate) const NET: u8 = 8;
 
 /// The manifest's entry of a segment, and the segment's parameters.

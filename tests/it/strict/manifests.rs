@@ -1,7 +1,7 @@
 //! The manifest, and segments other than those it names.
 
 use super::When;
-use super::files::{ID_INDEX, Manifest, NET, RECORDS, REMOVALS, Run, decoded, store};
+use super::files::{ID_INDEX, KEYS, Manifest, NET, RECORDS, REMOVALS, Run, decoded, store};
 use super::parameters::{hashers, parameters};
 use super::parts::Parts;
 use crate::decoder::Decoded;
@@ -70,7 +70,7 @@ fn fields() {
     const INDEX: &str = "an id index is missing, or too many";
     const REACHED: &str = "a number that no store reaches";
     const ADDS: &str = "a run that adds more records than it has, or removes more";
-    const CASES: [Case; 45] = [
+    const CASES: [Case; 46] = [
         ("numbering", "unknown numbering 3", |m| m.numbering = 3),
         ("one run too many", "3 runs do not fit 110 bytes", |m| m.count = Some(3)),
         ("one too few", "checksum is", |m| m.count = Some(1)),
@@ -95,7 +95,13 @@ fn fields() {
             m.tail = vec![0; 36];
         }),
         ("an id index alone", "a run cannot have segments 4", |m| m.runs[1].has = ID_INDEX),
-        ("an unknown segment", "a run cannot have segments 18", |m| m.runs[0].has = RECORDS | 16),
+        ("an unknown segment", "a run cannot have segments 34", |m| m.runs[0].has = RECORDS | 32),
+        ("keys of a store of fingerprints", "keys of no records", |m| {
+            m.runs[0].has |= KEYS;
+            let mut entry = m.runs[0].segments[0];
+            (entry.0[0], m.next_segment) = (3, 4);
+            m.runs[0].segments.push(entry);
+        }),
         ("net records alone", "a run cannot have segments 8", |m| m.runs[1].has = NET),
         ("more net records than records", ADDS, |m| says(&mut m.runs[0], 2)),
         ("less net records than removals", ADDS, |m| says(&mut m.runs[1], -1)),

@@ -31,7 +31,7 @@ const CHANGES: [(usize, &[u8], When, &str); 28] = [
     (8, &[0], Unsupported, "unknown kind 0 of ids"),
     (8, &[4], Unsupported, "unknown kind 4 of ids"),
     (8, &[255], Unsupported, "unknown kind 255 of ids"),
-    (9, &[2], Unsupported, "unknown kind 2 of id index"),
+    (9, &[4], Unsupported, "unknown kind 4 of id index"),
     (9, &[0x80], Unsupported, "unknown kind 128 of id index"),
     (9, &[255], Unsupported, "unknown kind 255 of id index"),
     (8, &[3, 1], Open, "there can be no id index where there are no ids"),

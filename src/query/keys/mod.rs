@@ -1,0 +1,14 @@
+//! Queries of a key index: the records that share keys with a query, most shared keys first.
+//!
+//! `candidates.rs` counts for each record how many of the query's keys it has; `similarity.rs` estimates the Jaccard
+//! similarity from two sketches; `search.rs` orders the records and reads their ids. A query answers from one state of
+//! the index, and finds every record that shares as many keys as wanted.
+
+mod candidates;
+mod options;
+mod search;
+mod similarity;
+
+pub use options::{KeyMatch, KeyQuery};
+pub use search::KeySearcher;
+pub use similarity::jaccard;

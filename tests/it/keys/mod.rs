@@ -1,0 +1,8 @@
+//! Key indexes: answers equal those of comparing all key sets, whatever was loaded, removed, replaced and merged.
+
+mod answers;
+mod damage;
+mod decoder;
+mod golden;
+mod loads;
+mod model;
