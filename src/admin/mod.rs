@@ -21,5 +21,5 @@ pub use backup::{BackupMode, BackupReport};
 pub(crate) use statistics::empty_tables;
 #[cfg(feature = "unstable")]
 pub(crate) use statistics::information_bound;
-pub use statistics::{Statistics, TableStatistics};
+pub use statistics::{KeyStatistics, Statistics, TableStatistics};
 pub use verify::{VerifyReport, verify};

@@ -56,6 +56,8 @@ pub struct Statistics {
     pub pressure: WritePressure,
     /// One entry a table.
     pub tables: Vec<TableStatistics>,
+    /// The keys, of a key index.
+    pub keys: Option<KeyStatistics>,
 }
 
 impl Statistics {
@@ -74,6 +76,69 @@ impl Statistics {
         let WrittenBytes { log, new, compacted } = self.written;
         let all = log.saturating_add(new).saturating_add(compacted);
         if new == 0 { 1.0 } else { all as f64 / new as f64 }
+    }
+}
+
+/// Sizes and counts of the keys of a key index, summed over its segments. Sizes in bytes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct KeyStatistics {
+    /// Keys of all records; those of removed records count until they are merged.
+    pub keys: u64,
+    /// Sum of the distinct keys of each segment.
+    pub distinct: u64,
+    /// Stored keys: blocks, codes and index.
+    pub key_bytes: u64,
+    /// Numbers of records behind the keys.
+    pub row_bytes: u64,
+    /// Sketches.
+    pub sketch_bytes: u64,
+    /// The segments of keys.
+    pub file_bytes: u64,
+    /// Bits of a stored key.
+    pub key_bits: u8,
+    /// Records that the numbers may be of.
+    pub records: u64,
+}
+
+impl KeyStatistics {
+    /// Size of keys and numbers on disk in bits a key; 0 without keys.
+    #[must_use]
+    #[expect(clippy::cast_precision_loss, reason = "a ratio for people")]
+    pub fn bits_per_key(&self) -> f64 {
+        let bytes = self.key_bytes + self.row_bytes;
+        if self.keys == 0 { 0.0 } else { bytes as f64 * 8.0 / self.keys as f64 }
+    }
+
+    /// Least bits of a key with its number, of as many uniformly random keys of as many records: log2 of the number of
+    /// sets of that many of the 2^bits * records pairs, divided by their number. Keys that records share take less.
+    #[must_use]
+    #[expect(clippy::cast_precision_loss, reason = "a bound to four digits")]
+    pub fn information_bound_bits(&self) -> Option<f64> {
+        let bound = information_bound(u32::from(self.key_bits), self.keys)?;
+        Some(bound + (self.records.max(1) as f64).log2())
+    }
+
+    /// The share of all pairs of unrelated records, with as many keys each as records have on average, that share a key
+    /// by chance.
+    #[must_use]
+    #[expect(clippy::cast_precision_loss, reason = "an estimate")]
+    pub fn false_candidates(&self) -> f64 {
+        let each = self.keys as f64 / self.records.max(1) as f64;
+        // 1 - exp(-x) without the loss of digits of small x.
+        -(-each * each * 0.5_f64.powi(i32::from(self.key_bits))).exp_m1()
+    }
+
+    fn add(&mut self, segment: &Segment) {
+        let footer = segment.footer();
+        self.keys = self.keys.saturating_add(footer.records);
+        self.distinct = self.distinct.saturating_add(footer.fingerprints);
+        for table in &footer.tables {
+            self.key_bytes += table.data.length + table.codes.length + table.index.length;
+        }
+        self.row_bytes += footer.ids.length + footer.id_index.length + footer.id_dictionary.length;
+        self.sketch_bytes += footer.sketches.map_or(0, |sketches| sketches.length);
+        self.file_bytes += segment.file().length();
     }
 }
 
@@ -160,6 +225,17 @@ pub(crate) fn of_view(context: &StoreContext, view: &ReadView) -> Statistics {
         total.resident_bytes += others.map(|segment| segment.resident_bytes()).sum::<u64>();
     }
     total.file_bytes += total.removal_bytes + total.id_index_bytes;
+    if let Some(format) = parameters.keys() {
+        let records = total.stored;
+        let mut keys = KeyStatistics { key_bits: format.key_bits(), records, ..KeyStatistics::default() };
+        let segments = version.runs.iter().filter_map(|run| run.keys.as_ref());
+        segments.for_each(|segment| {
+            keys.add(segment);
+            total.resident_bytes += segment.resident_bytes();
+        });
+        total.file_bytes += keys.file_bytes;
+        total.keys = Some(keys);
+    }
     for (memtable, visible) in view.memtables() {
         total.unflushed += u64::from(visible);
         total.distinct_at_most += u64::from(memtable.fingerprints());

@@ -2,14 +2,14 @@
 
 use crate::admin::{BackupMode, BackupReport, Statistics};
 use crate::db::{Handle, Health, Recovery, StoreInner};
-use crate::error::Result;
-use crate::fingerprint::IdAssignment;
+use crate::error::{Error, Result};
+use crate::fingerprint::{Id, IdAssignment};
 use crate::format::Parameters;
 use crate::format::parameters::StoreKind;
 use crate::load::create::create_filled;
 use crate::load::{CompactAfter, KeyLoadReport, KnownIds, RemoveIdsReport, SortedIds, SortedKeys};
 use crate::options::Options;
-use crate::query::keys::{KeyMatch, KeyQuery, KeySearcher};
+use crate::query::keys::{KeyMatch, KeyQuery, KeySearcher, visit_records};
 use crate::version::ReadView;
 use std::path::Path;
 
@@ -141,6 +141,22 @@ impl KeyIndex {
     #[must_use]
     pub fn searcher(&self) -> KeySearcher<'_> {
         KeySearcher::following(&self.inner().context, &self.inner().latest)
+    }
+
+    /// Calls `visit` with all records, in the order in which they were loaded, until it returns false: the id, the keys,
+    /// whose bits beyond the stored ones are zero, in ascending order, and the sketch, which is empty if there is none.
+    /// Sorts the keys within the options' load memory.
+    ///
+    /// # Errors
+    /// `Damaged` or `Io` from reading, or from temporary files.
+    pub fn visit_records(&self, mut visit: impl FnMut(&Id, &[u64], &[u8]) -> bool) -> Result<()> {
+        let inner = self.inner();
+        let mut stopped = false;
+        let visited = visit_records(&inner.context, &inner.read_view(), |id, keys, sketch| {
+            stopped = !visit(id, keys, sketch);
+            if stopped { Err(Error::stopped()) } else { Ok(()) }
+        });
+        if stopped { Ok(()) } else { visited }
     }
 
     /// The present state, kept as long as the snapshot.

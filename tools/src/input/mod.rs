@@ -16,7 +16,7 @@
 //! what their writer announced. `text`, `le`, `ndjson` (by `object`), `csv` and `parquet` decode one record each;
 //! `hex`, `decimal` and `digits` parse fingerprints. `reader` ties these together, `series` reads several inputs as
 //! one, `quality` skips records, `ids` checks ids, and `feed` passes the records to a load. `id_reader` reads ids
-//! alone, `attributes` ids and a column of values; `labels` reads labels of clusters, and `crate::documents` reads documents.
+//! alone, `attributes` ids and a column of values; `keys` reads records with keys, `labels` labels of clusters, and `crate::documents` reads documents.
 
 mod attributes;
 mod compression;
@@ -31,6 +31,7 @@ mod hex;
 mod id_reader;
 pub(crate) mod ids;
 pub(crate) mod json_value;
+mod keys;
 mod labels;
 mod le;
 pub(crate) mod lines;
@@ -66,6 +67,7 @@ pub use header::{HEADER_KEY, Header};
 pub use hex::parse_hex;
 pub use id_reader::IdReader;
 pub use ids::{Found, IdRule, Ids, RawId};
+pub use keys::KeyReader;
 pub use labels::{Evidence, EvidenceReader, LabelLines, LabelReader};
 pub use lines::LINE_LIMIT;
 pub use opened::Input;

@@ -91,6 +91,8 @@ pub(super) struct IdColumn;
 pub(super) struct Labels;
 #[derive(Debug)]
 pub(super) struct Attributes;
+#[derive(Debug)]
+pub(super) struct KeyLists;
 
 impl Batches<IdColumn> {
     pub(super) fn open(source: &Source, _: Opened, _: &str, _: Option<&Path>, _: &Progress) -> anyhow::Result<Self> {
@@ -108,6 +110,22 @@ impl Batches<Labels> {
     }
 
     pub(super) fn cell(&self, _: usize) -> Result<Cell<'_>, String> {
+        match self.0 {}
+    }
+}
+
+impl Batches<KeyLists> {
+    pub(super) fn open(
+        source: &Source,
+        _: Opened,
+        _: &str,
+        _: Option<&Path>,
+        _: &Progress,
+    ) -> anyhow::Result<(Self, Option<String>)> {
+        anyhow::bail!("{}: this program was built without Parquet", source.name())
+    }
+
+    pub(super) fn keys(&self, _: &mut Vec<u64>, _: &mut Vec<u8>) -> Result<RawId<'_>, String> {
         match self.0 {}
     }
 }

@@ -58,6 +58,7 @@ mod input_directories;
 mod input_formats;
 mod input_recognised;
 mod input_refused;
+mod keys;
 mod killed;
 mod live;
 mod load;

@@ -3,7 +3,7 @@
 
 use std::path::Path;
 
-use anyhow::anyhow;
+use anyhow::{anyhow, bail};
 use fpstore::{AnyStore, Fingerprint, Id};
 use fpstore_tools::by_id;
 use fpstore_tools::common::Common;
@@ -15,6 +15,9 @@ use fpstore_tools::width::by_width;
 use crate::opened::Opened;
 use crate::scan;
 
+const OF_KEYS: &str =
+    "a key index has no fingerprints; `fpdump scan` prints its records, `fpquery` finds those of keys";
+
 /// Prints the records of a fingerprint.
 pub(crate) fn run(path: &Path, fingerprint: &str, json: bool) -> anyhow::Result<Outcome> {
     let opened = Opened::new(path)?;
@@ -23,6 +26,7 @@ pub(crate) fn run(path: &Path, fingerprint: &str, json: bool) -> anyhow::Result<
         let fingerprint: F = parse_hex(fingerprint.as_bytes()).map_err(|message| anyhow!(message))?;
         let ids: Vec<Id> = match opened {
             Opened::Store(store) => store.get(fingerprint.into())?,
+            Opened::Keys(_) => bail!(OF_KEYS),
             Opened::Segment(view) => view.get(fingerprint)?,
         };
         write(output, ids.iter().map(|id| (fingerprint, id)))
@@ -40,6 +44,7 @@ pub(crate) fn run_id(path: &Path, id: &str, common: Common) -> anyhow::Result<Ou
             AnyStore::Bits128(store) => of_id(output, &id, |ids| by_id::fingerprints(store, ids)),
             AnyStore::Bits256(store) => of_id(output, &id, |ids| by_id::fingerprints(store, ids)),
         },
+        Opened::Keys(_) => bail!(OF_KEYS),
         Opened::Segment(view) => by_width!(view.parameters().width(), F => {
             of_id(output, &id, |ids| Ok(by_id::scan(view.records::<F>()?, ids)?))
         }),

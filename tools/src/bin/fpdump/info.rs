@@ -27,6 +27,11 @@ struct Info {
     tables: usize,
     codec: String,
     block_size: u32,
+    /// Bits of a key and of a sketch, of a key index.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    key_bits: Option<u8>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    sketch_bits: Option<u16>,
     /// Source of the ids: own, given, undecided. `None` if ids are no numbers, and for a segment, which does not record
     /// it.
     numbering: Option<&'static str>,
@@ -38,13 +43,13 @@ struct Info {
     file_bytes: u64,
     /// Segments of records.
     segments: Vec<SegmentInfo>,
-    /// Segments of removals and of id indexes.
+    /// Segments of removals, of id indexes and of keys.
     other_segments: Vec<SegmentInfo>,
 }
 
 #[derive(Serialize)]
 struct SegmentInfo {
-    /// Role of a segment without records: removals, id index.
+    /// Role of a segment without records: removals, id index, keys.
     #[serde(skip_serializing_if = "Option::is_none")]
     role: Option<&'static str>,
     file: String,
@@ -79,11 +84,12 @@ pub(crate) fn run(path: &Path, json: bool, out: &mut dyn Write) -> anyhow::Resul
 fn describe(path: &Path) -> anyhow::Result<Info> {
     let opened = Opened::new(path)?;
     let (parameters, statistics) = (opened.parameters(), opened.statistics());
-    let (kind, numbering) = match &opened {
-        Opened::Store(store) if parameters.ids() == IdKind::Number => ("store", Some(numbering(store.id_assignment()))),
-        Opened::Store(_) => ("store", None),
-        Opened::Segment(_) => ("segment", None),
+    let kind = match &opened {
+        Opened::Store(_) => "store",
+        Opened::Keys(_) => "keys",
+        Opened::Segment(_) => "segment",
     };
+    let numbering = opened.id_assignment().filter(|_| parameters.ids() == IdKind::Number).map(numbering);
     let segments = all_segments(path)?.into_iter().map(|(role, view)| {
         let statistics = view.statistics();
         SegmentInfo {
@@ -106,6 +112,8 @@ fn describe(path: &Path) -> anyhow::Result<Info> {
         tables: parameters.design().table_count(),
         codec: parameters.codec().to_string(),
         block_size: parameters.block_size(),
+        key_bits: parameters.keys().map(|keys| keys.key_bits()),
+        sketch_bits: parameters.keys().map(|keys| keys.sketch_bits()),
         numbering,
         records: statistics.records,
         fingerprints: statistics.fingerprints,
@@ -136,18 +144,25 @@ fn people(info: &Info, out: &mut dyn Write) -> std::io::Result<()> {
     };
     let distinct = count(info.distinct_at_most);
     let fingerprints = format!("{}{distinct} distinct, of {} bit", at_most(info.distinct_is_exact), info.width);
+    let compared = match (info.key_bits, info.sketch_bits) {
+        (Some(bits), Some(0)) => ("keys", format!("of {bits} bits, no sketches")),
+        (Some(bits), Some(sketch)) => ("keys", format!("of {bits} bits, sketches of {sketch} bits")),
+        _ => ("fingerprints", fingerprints),
+    };
     let mut facts = vec![
-        (info.kind, info.path.clone()),
-        ("fingerprints", fingerprints),
+        if info.kind == "keys" { ("key index", info.path.clone()) } else { (info.kind, info.path.clone()) },
+        compared,
         ("records", count(info.records)),
         ("ids", ids.to_owned()),
         ("hasher", info.hasher.clone().unwrap_or_else(|| "not known".to_owned())),
-        ("made for", format!("distances up to {}", info.max_distance)),
-        ("plan", format!("{} (tables: {})", info.plan, info.tables)),
-        ("codec", format!("{}, blocks of {}", info.codec, bytes(info.block_size.into()))),
-        ("size", bytes(info.file_bytes)),
     ];
-    if info.kind == "store" {
+    if info.kind != "keys" {
+        facts.push(("made for", format!("distances up to {}", info.max_distance)));
+        facts.push(("plan", format!("{} (tables: {})", info.plan, info.tables)));
+    }
+    facts.push(("codec", format!("{}, blocks of {}", info.codec, bytes(info.block_size.into()))));
+    facts.push(("size", bytes(info.file_bytes)));
+    if info.kind != "segment" {
         for segment in info.segments.iter().chain(&info.other_segments) {
             let what = format!("{}: {} records, {}", segment.file, count(segment.records), bytes(segment.bytes));
             facts.push((segment.role.unwrap_or("segment"), what));

@@ -16,6 +16,7 @@ mod manifest;
 mod opened;
 mod plan;
 mod scan;
+mod scan_keys;
 mod stats;
 mod verify;
 mod wal;

@@ -4,13 +4,14 @@ use std::path::Path;
 
 use fpstore::admin::Statistics;
 use fpstore::inspect::{self, SegmentRole, SegmentView};
-use fpstore::{AnyStore, Filters, Parameters};
+use fpstore::{AnyStore, Filters, IdAssignment, KeyIndex, Parameters};
 use fpstore_tools::common::SCHEMA_VERSION;
 use serde::Serialize;
 
 /// A store or one of its segments.
 pub(crate) enum Opened {
     Store(Box<AnyStore>),
+    Keys(Box<KeyIndex>),
     Segment(Box<SegmentView>),
 }
 
@@ -22,15 +23,17 @@ impl Opened {
         {
             return Ok(Self::Segment(Box::new(view)));
         }
-        Ok(Self::Store(Box::new(AnyStore::open_read_only(
-            path,
-            &fpstore_tools::threads::options().with_filters(Filters::Off),
-        )?)))
+        let options = fpstore_tools::threads::options().with_filters(Filters::Off);
+        if fpstore::parameters_of(path, &options)?.keys().is_some() {
+            return Ok(Self::Keys(Box::new(KeyIndex::open_read_only(path, &options)?)));
+        }
+        Ok(Self::Store(Box::new(AnyStore::open_read_only(path, &options)?)))
     }
 
     pub(crate) fn parameters(&self) -> &Parameters {
         match self {
             Self::Store(store) => store.parameters(),
+            Self::Keys(index) => index.parameters(),
             Self::Segment(view) => view.parameters(),
         }
     }
@@ -38,7 +41,17 @@ impl Opened {
     pub(crate) fn statistics(&self) -> Statistics {
         match self {
             Self::Store(store) => store.statistics(),
+            Self::Keys(index) => index.statistics(),
             Self::Segment(view) => view.statistics(),
+        }
+    }
+
+    /// The source of the ids; `None` of a segment, which does not record it.
+    pub(crate) fn id_assignment(&self) -> Option<IdAssignment> {
+        match self {
+            Self::Store(store) => Some(store.id_assignment()),
+            Self::Keys(index) => Some(index.id_assignment()),
+            Self::Segment(_) => None,
         }
     }
 }

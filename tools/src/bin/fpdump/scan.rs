@@ -10,6 +10,7 @@ use fpstore_tools::output::{Column, Output, Rows, check_apart};
 use fpstore_tools::width::by_width;
 
 use crate::opened::Opened;
+use crate::scan_keys;
 
 const COLUMNS: &[Column] = &[Column::fingerprint("fingerprint"), Column::id("id")];
 const WITHOUT_IDS: &[Column] = &[Column::fingerprint("fingerprint")];
@@ -17,6 +18,10 @@ const WITHOUT_IDS: &[Column] = &[Column::fingerprint("fingerprint")];
 pub(crate) fn run(path: &Path, output: Option<&Path>, json: bool) -> anyhow::Result<Outcome> {
     check_apart(&[("--output", output)], &[path])?;
     let opened = Opened::new(path)?;
+    if let Opened::Keys(index) = &opened {
+        scan_keys::run(index, output)?;
+        return Ok(Outcome::Done);
+    }
     let parameters = opened.parameters().clone();
     let mut output = self::output(output, &parameters, json)?;
     match opened {
@@ -25,6 +30,7 @@ pub(crate) fn run(path: &Path, output: Option<&Path>, json: bool) -> anyhow::Res
             AnyStore::Bits128(store) => all(store.records(), &parameters, &mut output)?,
             AnyStore::Bits256(store) => all(store.records(), &parameters, &mut output)?,
         },
+        Opened::Keys(_) => {}
         Opened::Segment(view) => {
             by_width!(parameters.width(), F => all(view.records::<F>()?, &parameters, &mut output)?)
         }

@@ -3,6 +3,7 @@
 use std::io::{self, IsTerminal, Write};
 use std::path::Path;
 
+use fpstore::admin::KeyStatistics;
 use fpstore::inspect;
 use fpstore_tools::common::Common;
 use fpstore_tools::exit::Outcome;
@@ -20,12 +21,50 @@ use crate::opened::{Opened, Versioned, segments};
 struct Report {
     #[serde(flatten)]
     statistics: StoreReport,
+    /// Of a key index.
+    #[serde(flatten)]
+    keys: Option<KeyReport>,
     /// Null unless distributions are requested.
     distributions: Option<DistributionReport>,
 }
 
+#[derive(Serialize)]
+struct KeyReport {
+    kind: &'static str,
+    keys: u64,
+    /// Sum of the distinct keys of each segment.
+    distinct_keys: u64,
+    key_bits: u8,
+    key_bytes: u64,
+    row_bytes: u64,
+    sketch_bytes: u64,
+    bits_per_key: f64,
+    /// Of as many keys of as many records, all chosen at random.
+    information_bound_bits: Option<f64>,
+    /// Share of the pairs of unrelated records that share a key by chance.
+    false_candidates: f64,
+}
+
+impl KeyReport {
+    fn new(keys: &KeyStatistics) -> Self {
+        Self {
+            kind: "keys",
+            keys: keys.keys,
+            distinct_keys: keys.distinct,
+            key_bits: keys.key_bits,
+            key_bytes: keys.key_bytes,
+            row_bytes: keys.row_bytes,
+            sketch_bytes: keys.sketch_bytes,
+            bits_per_key: keys.bits_per_key(),
+            information_bound_bits: keys.information_bound_bits(),
+            false_candidates: keys.false_candidates(),
+        }
+    }
+}
+
 pub(crate) fn run(path: &Path, draw: Draw, common: Common, out: &mut dyn Write) -> anyhow::Result<Outcome> {
-    let statistics = StoreReport::new(&Opened::new(path)?.statistics());
+    let statistics = Opened::new(path)?.statistics();
+    let (statistics, keys) = (StoreReport::new(&statistics), statistics.keys.as_ref().map(KeyReport::new));
     let counted = || {
         let progress = if common.shows_progress() { Progress::spinner("counting") } else { Progress::hidden() };
         let distributions = inspect::distributions(&segments(path)?);
@@ -34,7 +73,11 @@ pub(crate) fn run(path: &Path, draw: Draw, common: Common, out: &mut dyn Write) 
     };
     if common.json {
         let distributions = if draw == Draw::Always { Some(DistributionReport::new(&counted()?)) } else { None };
-        report::json(out, &Versioned::new(Report { statistics, distributions }))?;
+        report::json(out, &Versioned::new(Report { statistics, keys, distributions }))?;
+        return Ok(Outcome::Done);
+    }
+    if let Some(keys) = &keys {
+        people_of_keys(&statistics, keys, out)?;
         return Ok(Outcome::Done);
     }
     people(&statistics, out)?;
@@ -42,6 +85,30 @@ pub(crate) fn run(path: &Path, draw: Draw, common: Common, out: &mut dyn Write) 
         distributions::draw(&counted()?, out)?;
     }
     Ok(Outcome::Done)
+}
+
+/// Sizes of the parts of a key index, in all and a record.
+fn people_of_keys(statistics: &StoreReport, keys: &KeyReport, out: &mut dyn Write) -> io::Result<()> {
+    let each = |size: u64| match statistics.records {
+        0 => bytes(size),
+        n => format!("{} ({:.2} bytes a record)", bytes(size), float(size) / float(n)),
+    };
+    let bound = keys.information_bound_bits.map_or("-".to_owned(), |bound| format!("{bound:.2}"));
+    let facts = [
+        ("records", format!("{}{}", at_most(statistics.count_is_exact), count(statistics.records))),
+        ("keys", format!("{} of {} bits, {} distinct", count(keys.keys), keys.key_bits, count(keys.distinct_keys))),
+        ("runs", count(statistics.runs)),
+        ("files", each(statistics.file_bytes)),
+        ("keys", each(keys.key_bytes)),
+        ("records of keys", each(keys.row_bytes)),
+        ("sketches", each(keys.sketch_bytes)),
+        ("ids", each(statistics.id_bytes)),
+        ("a key", format!("{:.2} bits with its record (information bound {bound})", keys.bits_per_key)),
+        ("false candidates", format!("{:.1e} of the pairs of unrelated records", keys.false_candidates)),
+        ("memory once open", each(statistics.resident_bytes)),
+        ("removed", format!("{}, hidden until they are merged", count(statistics.removals))),
+    ];
+    report::facts(out, &facts)
 }
 
 fn people(statistics: &StoreReport, out: &mut dyn Write) -> io::Result<()> {

@@ -45,6 +45,8 @@ Examples:
   fpload --remove store withdrawn.tsv          remove records
   fpload --remove --by-id store gone-urls.txt  remove all records of these ids, one on each line
   fpload --replace store crawled.tsv           replace the fingerprints of pages that changed
+  fphash bands --json docs/ | fpload --create --kind keys bands -     a key index of MinHash bands
+  fpload --create --kind keys index keys.parquet     keys of one's own: `id`, and `keys`, a list
   fpload --id-index store                      add an index of the ids to a store without one
   fpload --compact store                       merge all segments: faster queries
   fpload --memory 1GiB --tmp-dir /scratch store huge.parquet
@@ -71,6 +73,20 @@ pub(crate) struct Args {
     /// Read and check everything, report what would be done, write nothing
     #[arg(long)]
     pub(crate) dry_run: bool,
+
+    /// What records are compared by: fingerprints, or keys, such as MinHash bands, of which a record has any number
+    /// [default: fingerprints]
+    #[arg(long, value_enum, value_name = "KIND", help_heading = CREATION)]
+    pub(crate) kind: Option<StoreKind>,
+
+    /// With --kind keys: how many leading bits of a key are stored, 1 to 64 [default: 48]
+    #[arg(long, value_name = "BITS", value_parser = clap::value_parser!(u8).range(1..=64), help_heading = CREATION)]
+    pub(crate) key_bits: Option<u8>,
+
+    /// With --kind keys: bits of the sketch of a record, up to 8192, from which Jaccard similarities are estimated: the
+    /// lowest bit of each of as many minhashes, as hexadecimal digits in `sketch` of the input [default: 0]
+    #[arg(long, value_name = "BITS", value_parser = clap::value_parser!(u16).range(0..=8192), help_heading = CREATION)]
+    pub(crate) sketch: Option<u16>,
 
     /// Bits of a fingerprint: 64, 128 or 256 [default: that of the first input, if it is known, or 64]
     #[arg(long, value_name = "BITS", value_parser = width::parse, help_heading = CREATION)]
@@ -173,6 +189,13 @@ impl Args {
         const MOST: u64 = 256 << 20;
         (memory::of_load(self.memory) / 4).min(MOST)
     }
+}
+
+/// What records are compared by.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum StoreKind {
+    Fingerprints,
+    Keys,
 }
 
 /// Kind of ids.

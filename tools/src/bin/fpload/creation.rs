@@ -110,7 +110,7 @@ pub(crate) fn check_existing(args: &Args, parameters: &Parameters) -> anyhow::Re
     }
 }
 
-fn agree<T: PartialEq + std::fmt::Display>(option: &str, asked: Option<T>, is: T) -> anyhow::Result<()> {
+pub(crate) fn agree<T: PartialEq + std::fmt::Display>(option: &str, asked: Option<T>, is: T) -> anyhow::Result<()> {
     match asked {
         Some(asked) if asked != is => {
             bail!("{option} {asked} contradicts the store, which was created with {is}; it cannot be changed")

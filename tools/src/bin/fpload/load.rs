@@ -9,11 +9,11 @@ use fpstore_tools::input::Found;
 use fpstore_tools::width::by_width;
 use fpstore_tools::{interrupt, memory};
 
-use crate::args::Args;
+use crate::args::{Args, StoreKind};
 use crate::gather::{Gathered, Inputs, Load};
 use crate::summary::{self, Deed, Done};
 use crate::writing::{DONE, compact_after_removal, options, warn_of_torn_logs};
-use crate::{by_id, creation, writing};
+use crate::{by_id, creation, keys, writing};
 
 /// Default width of a new store's fingerprints.
 const WIDTH: u32 = 64;
@@ -29,6 +29,12 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
     if args.create {
         // Found before an hour of reading; creation checks again.
         Store::<u64>::check_vacant(path, &options(args))?;
+        if args.kind == Some(StoreKind::Keys) {
+            return keys::create(args, path);
+        }
+        if args.key_bits.is_some() || args.sketch.is_some() {
+            bail!("--key-bits and --sketch go with --kind keys");
+        }
         let inputs = Inputs::open(args, None)?;
         let width = args.width.or(inputs.width()).unwrap_or(WIDTH);
         creation::check_options(args, width)?;
@@ -41,6 +47,12 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
         ErrorKind::NotFound => anyhow!("{error} (--create)"),
         _ => error.into(),
     })?;
+    if let Some(format) = parameters.keys() {
+        return keys::change(args, path, &parameters, format);
+    }
+    if args.kind == Some(StoreKind::Keys) || args.key_bits.is_some() || args.sketch.is_some() {
+        bail!("the store is of fingerprints, not of keys");
+    }
     creation::check_options(args, parameters.width())?;
     creation::check_existing(args, &parameters)?;
     by_id::check(args, &parameters)?;

@@ -9,6 +9,7 @@ mod choice;
 mod creation;
 mod gather;
 mod hasher;
+mod keys;
 mod load;
 mod plan_list;
 mod summary;

@@ -30,7 +30,8 @@ Examples:
   fpquery --output matches.parquet --memory 1GiB --input new.tsv store
   fpquery --text --only new store pages/       documents, whose fingerprints are made like the store's
   fpquery --input crawl.csv --fingerprint-format signed store     bigint of a database: -1 is ffff...
-  fpquery --corpus all.u64 --input new.tsv     no store: queries in memory, and a file of any size";
+  fpquery --corpus all.u64 --input new.tsv     no store: queries in memory, and a file of any size
+  fphash bands --json new/ | fpquery --min-shared 2 bands     a key index: query, id, shared keys, Jaccard estimate";
 
 /// Finds the stored fingerprints that differ from a query in at most K bits: always all of them
 #[derive(Clone, Debug, Parser)]
@@ -68,6 +69,14 @@ pub(crate) struct Args {
     /// The N nearest records: at any distance, or within --distance if it is given
     #[arg(long, value_name = "N", group = "what", value_parser = clap::value_parser!(u64).range(1..))]
     pub(crate) nearest: Option<u64>,
+
+    /// In a key index: only records that share at least M keys with the query [default: 1]
+    #[arg(long, value_name = "M", value_parser = clap::value_parser!(u64).range(1..), conflicts_with = "corpus")]
+    pub(crate) min_shared: Option<u64>,
+
+    /// In a key index with sketches: only records of at least this estimated Jaccard similarity, 0 to 1
+    #[arg(long, value_name = "T", conflicts_with = "corpus")]
+    pub(crate) min_jaccard: Option<f64>,
 
     /// The number of matches: a line for every query, `query<TAB>count`
     #[arg(long, group = "what")]

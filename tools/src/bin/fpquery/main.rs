@@ -9,6 +9,7 @@ mod args;
 mod batch;
 mod by_id;
 mod corpus;
+mod keys;
 mod latency;
 mod memory;
 mod queries;
@@ -65,6 +66,12 @@ fn run(args: &Args) -> anyhow::Result<Outcome> {
     }
     let Some(store) = &args.store else { bail!("which STORE? see --help for examples") };
     let parameters = fpstore::parameters_of(store, &fpstore_tools::threads::options())?;
+    if parameters.keys().is_some() {
+        return keys::run(args, store, &parameters);
+    }
+    if args.min_shared.is_some() || args.min_jaccard.is_some() {
+        bail!("--min-shared and --min-jaccard are for a key index; this store is of fingerprints");
+    }
     args.check_distance(parameters.width())?;
     by_width!(parameters.width(), F => answer::<F>(args, store, &parameters))
 }

@@ -1,0 +1,7 @@
+//! Names of columns.
+
+/// The columns of keys, of which an input has one.
+pub(in crate::input) const KEYS: &str = "keys";
+pub(in crate::input) const BANDS: &str = "bands";
+/// The column of sketches.
+pub(in crate::input) const SKETCH: &str = "sketch";

@@ -1,0 +1,201 @@
+//! Key indexes: loading, asking and looking at them.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Write as _;
+use std::path::PathBuf;
+
+use crate::support::*;
+
+/// Records with some common keys: families of five share most of them.
+fn records(count: u64) -> BTreeMap<u64, BTreeSet<u64>> {
+    let mut random = Random::new(5);
+    let mut keys: Vec<u64> = Vec::new();
+    let mut all = BTreeMap::new();
+    for number in 0..count {
+        if number % 5 == 0 {
+            keys = (0..8).map(|_| random.next() >> 16 << 16).collect();
+        }
+        let place = random.below(8) as usize;
+        keys[place] = random.next() >> 16 << 16;
+        all.insert(1000 - number, keys.iter().copied().collect());
+    }
+    all
+}
+
+fn ndjson(records: &BTreeMap<u64, BTreeSet<u64>>) -> String {
+    records.iter().fold(String::new(), |mut text, (id, keys)| {
+        let keys: Vec<String> = keys.iter().map(u64::to_string).collect();
+        writeln!(text, "{{\"id\":{id},\"keys\":[{}]}}", keys.join(",")).unwrap();
+        text
+    })
+}
+
+/// The lines of a query for these records: most shared keys first, then id.
+fn answer(all: &BTreeMap<u64, BTreeSet<u64>>, query: u64, least: usize, not_self: bool) -> String {
+    let mut found: Vec<(usize, u64)> = Vec::new();
+    for (id, keys) in all {
+        let shared = keys.intersection(&all[&query]).count();
+        if shared >= least && !(not_self && *id == query) {
+            found.push((shared, *id));
+        }
+    }
+    found.sort_by_key(|&(shared, id)| (std::cmp::Reverse(shared), id));
+    found.iter().fold(String::new(), |mut text, (shared, id)| {
+        writeln!(text, "{query}\t{id}\t{shared}\t").unwrap();
+        text
+    })
+}
+
+fn index(dir: &Place, text: &str) -> PathBuf {
+    let store = dir.path("index");
+    let input = dir.file("keys.ndjson", text);
+    stdout(fpload().args(["--quiet", "--create", "--kind", "keys"]).arg(&store).arg(input));
+    store
+}
+
+#[test]
+fn what_is_loaded_is_found_changed_and_printed() {
+    let dir = Place::new();
+    let mut all = records(200);
+    let store = index(&dir, &ndjson(&all));
+    let input = dir.file("queries.ndjson", ndjson(&all));
+    for (options, least, not_self) in [(&[][..], 1, false), (&["--min-shared", "4", "--not-self"][..], 4, true)] {
+        let expected: String = all.keys().map(|&query| answer(&all, query, least, not_self)).collect();
+        let found = stdout(fpquery().args(options).arg("--input").arg(&input).arg(&store));
+        assert_eq!(found, expected, "{options:?}");
+    }
+    let nearest = stdout(fpquery().args(["--nearest", "1", "--not-self", "--input"]).arg(&input).arg(&store));
+    let expected: String = all
+        .keys()
+        .filter_map(|&query| answer(&all, query, 1, true).lines().next().map(|line| format!("{line}\n")))
+        .collect();
+    assert_eq!(nearest, expected);
+    // The keys of one query on the command line.
+    let (id, keys) = all.iter().next().unwrap();
+    let digits: Vec<String> = keys.iter().map(|key| format!("{key:016x}")).collect();
+    let found = stdout(fpquery().arg(&store).args(&digits));
+    let columns = |text: &str| text.lines().map(|line| line.split_once('\t').unwrap().1.to_owned()).collect::<Vec<_>>();
+    assert_eq!(columns(&found), columns(&answer(&all, *id, 1, false)));
+
+    // Ids are unique: a known one is counted, or replaced.
+    let summary = json_object(&stdout(fpload().arg("--json").arg(&store).arg(&input)));
+    assert_eq!((&summary["added"], &summary["already_present"]), (&0.into(), &200.into()));
+    let changed: BTreeMap<_, _> =
+        all.iter().step_by(3).map(|(id, keys)| (*id, keys.iter().take(3).copied().collect())).collect();
+    let changes = dir.file("changed.ndjson", ndjson(&changed));
+    let summary = json_object(&stdout(fpload().args(["--json", "--replace"]).arg(&store).arg(changes)));
+    assert_eq!((&summary["added"], &summary["removed"]), (&67.into(), &67.into()));
+    all.extend(changed);
+    let gone: Vec<u64> = all.keys().copied().step_by(4).collect();
+    let list = dir.file("gone.txt", gone.iter().map(|id| format!("{id}\n")).collect::<String>());
+    let summary =
+        json_object(&stdout(fpload().args(["--json", "--remove", "--by-id", "--compact"]).arg(&store).arg(list)));
+    assert_eq!(summary["removed"], 50);
+    gone.iter().for_each(|id| _ = all.remove(id));
+    let scanned: BTreeSet<String> = stdout(fpdump().arg("scan").arg(&store)).lines().map(str::to_owned).collect();
+    assert_eq!(scanned, ndjson(&all).lines().map(str::to_owned).collect());
+    let statistics = json_object(&stdout(fpdump().args(["stats", "--json"]).arg(&store)));
+    let keys: usize = all.values().map(BTreeSet::len).sum();
+    assert_eq!(
+        (&statistics["kind"], &statistics["records"], &statistics["keys"]),
+        (&"keys".into(), &150.into(), &keys.into())
+    );
+    assert!(statistics["bits_per_key"].as_f64().unwrap() > 0.0);
+    assert!(stdout(fpdump().arg("verify").arg(&store)).contains("sound"));
+    // What is printed loads again.
+    let again = dir.path("again");
+    let text = stdout(fpdump().arg("scan").arg(&store));
+    stdout(fpload().args(["--quiet", "--create", "--kind", "keys"]).arg(&again).arg(dir.file("scan.ndjson", &text)));
+    assert_eq!(stdout(fpdump().arg("scan").arg(&again)), text);
+}
+
+#[test]
+fn bands_of_documents_and_sketches() {
+    let dir = Place::new();
+    let text = |number: u64| {
+        let words: Vec<String> = (0..60).map(|word| format!("w{}", word + number / 4 * 100)).collect();
+        format!("{} end{number}", words.join(" "))
+    };
+    let documents: String =
+        (0..40).map(|number| format!("{{\"id\":\"d{number:02}\",\"text\":\"{}\"}}\n", text(number))).collect();
+    let documents = dir.file("documents.ndjson", documents);
+    let (json, parquet) = (dir.path("bands.ndjson"), dir.path("bands.parquet"));
+    for output in [&json, &parquet] {
+        stdout(fphash().args(["bands", "--threshold", "0.7", "--output"]).arg(output).arg(&documents));
+    }
+    let mut answers = Vec::new();
+    for input in [&json, &parquet] {
+        let store = dir.path(&format!("of-{}", input.extension().unwrap().to_string_lossy()));
+        stdout(fpload().args(["--quiet", "--create", "--kind", "keys"]).arg(&store).arg(input));
+        answers.push(stdout(fpquery().args(["--not-self", "--input"]).arg(input).arg(&store)));
+    }
+    assert_eq!(answers[0], answers[1]);
+    // Each document resembles the three others of its four.
+    assert_eq!(answers[0].lines().count(), 120);
+    assert!(answers[0].lines().all(|line| {
+        let numbers: Vec<u64> = line.split('\t').take(2).map(|id| id[1..].parse().unwrap()).collect();
+        numbers[0] / 4 == numbers[1] / 4
+    }));
+
+    let sketched = dir.file(
+        "sketched.ndjson",
+        "{\"id\":1,\"keys\":[1],\"sketch\":\"00ff\"}\n{\"id\":2,\"keys\":[1],\"sketch\":\"00fe\"}\n{\"id\":3,\"keys\":[1],\"sketch\":\"ff00\"}\n",
+    );
+    let store = dir.path("sketched");
+    stdout(
+        fpload()
+            .args(["--quiet", "--create", "--kind", "keys", "--key-bits", "64", "--sketch", "16"])
+            .arg(&store)
+            .arg(&sketched),
+    );
+    let found = stdout(fpquery().args(["--min-jaccard", "0.5", "--input"]).arg(&sketched).arg(&store));
+    assert_eq!(found, "1\t1\t1\t1\n1\t2\t1\t0.875\n2\t1\t1\t0.875\n2\t2\t1\t1\n3\t3\t1\t1\n");
+    let json = json_lines(&stdout(fpquery().args(["--json", "--nearest", "1", "--input"]).arg(&sketched).arg(&store)));
+    assert_eq!((&json[0]["query"], &json[0]["id"], &json[0]["shared"]), (&1.into(), &1.into(), &1.into()));
+}
+
+#[test]
+fn wrong_use_is_refused() {
+    let dir = Place::new();
+    let store = index(&dir, "{\"id\":\"a\",\"keys\":[1]}\n");
+    let fingerprints = dir.store(&[(1, 1)]);
+    let more = |name: &str, text: &str| dir.file(name, text);
+    fails(fpload().arg(&store).arg(more("x.hex", "0000000000000001\n")), &["records with keys are in .ndjson"]);
+    fails(
+        fpload().arg(&store).arg(more("a.ndjson", "{\"id\":\"b\"}\n")),
+        &["a.ndjson: line 1", "neither \"keys\" nor \"bands\""],
+    );
+    fails(fpload().arg(&store).arg(more("b.ndjson", "{\"id\":\"b\",\"keys\":[-1]}\n")), &["b.ndjson: line 1", "u64"]);
+    fails(
+        fpload().arg(&store).arg(more("c.ndjson", "{\"id\":\"b\",\"keys\":[1],\"sketch\":\"00\"}\n")),
+        &["c.ndjson: line 1", "a sketch of 1 bytes"],
+    );
+    fails(fpload().args(["--key-bits", "40"]).arg(&store).arg(more("d.ndjson", "")), &["--key-bits 40 contradicts"]);
+    fails(fpload().args(["--create", "--key-bits", "40"]).arg(dir.path("new")), &["go with --kind keys"]);
+    fails(
+        fpload().args(["--create", "--kind", "keys", "--plan", "tables-2"]).arg(dir.path("new")),
+        &["--plan does not go with keys"],
+    );
+    fails(
+        fpload().args(["--kind", "keys"]).arg(&fingerprints).arg(more("d.ndjson", "")),
+        &["the store is of fingerprints"],
+    );
+    fails(
+        fpload().arg("--remove").arg(&store).arg(more("e.ndjson", "{\"id\":\"a\",\"keys\":[1]}\n")),
+        &["--remove --by-id"],
+    );
+    fails(fpquery().args(["--min-shared", "2"]).arg(&fingerprints).arg("0000000000000001"), &["for a key index"]);
+    fails(
+        fpquery().args(["--distance", "2"]).arg(&store).arg("0000000000000001"),
+        &["--distance does not go with a key index"],
+    );
+    fails(fpquery().args(["--min-jaccard", "0.5"]).arg(&store).arg("0000000000000001"), &["no sketches"]);
+    fails(
+        fpquery().args(["--min-jaccard", "2"]).arg(&store).arg("0000000000000001"),
+        &["expected a number from 0 to 1"],
+    );
+    fails(fpquery().arg(&store).arg("xyz"), &["a key: "]);
+    fails(fpdump().arg("get").arg("0000000000000001").arg(&store), &["a key index has no fingerprints"]);
+    assert!(!dir.path("new").exists());
+    fpquery().arg(&store).arg("00000000ffffffff").assert().code(1).stdout("");
+}
