@@ -95,6 +95,7 @@ pub mod bulk {
 
 /// Records with keys, such as MinHash bands: [`KeyIndex`].
 pub mod keys {
+    pub use crate::join::keys::{KeyPair, KeyPairs, KeyRule};
     pub use crate::load::{KeyLoadReport, KeySorter, SortedKeys};
     pub use crate::query::keys::{KeyMatch, KeyQuery, KeySearcher, jaccard};
     pub use crate::store::key_index::KeySnapshot;

@@ -1,8 +1,9 @@
 //! The clusters of a store, before they are searched.
 
 use crate::cluster::linkage::Linkage;
+use crate::cluster::linker::Linker;
 use crate::cluster::numbers::Numbers;
-use crate::error::{Error, Result};
+use crate::error::{Error, ErrorKind, Result};
 use crate::fingerprint::Fingerprint;
 use crate::format::parameters::{Parameters, check_hashers};
 use crate::join::{CleanSegments, JobContext, Progress};
@@ -49,6 +50,8 @@ pub struct Clusters<F: Fingerprint = u64> {
     pub(crate) keepers: bool,
     pub(crate) chains: bool,
     pub(crate) removals: bool,
+    /// What links records, if it is not the distance of their fingerprints.
+    pub(crate) linker: Option<Arc<dyn Linker<F>>>,
     fingerprints: PhantomData<F>,
 }
 
@@ -66,8 +69,28 @@ impl<F: Fingerprint> Clusters<F> {
             keepers: false,
             chains: false,
             removals: false,
+            linker: None,
             fingerprints: PhantomData,
         })
+    }
+
+    /// The clusters of records that a linker links.
+    pub(crate) fn linked(snapshot: &Snapshot<F>, linker: Arc<dyn Linker<F>>) -> Result<Self> {
+        Ok(Self { linker: Some(linker), ..Self::new(snapshot, 0)? })
+    }
+
+    /// Keys of more records than may count ([`crate::keys::KeyRule::with_max_key_frequency`]), after the clusters of a
+    /// key index were found.
+    #[must_use]
+    pub fn skipped_keys(&self) -> u64 {
+        self.linker.as_ref().map_or(0, |linker| linker.skipped())
+    }
+
+    /// A part of the work with this much memory, and the same progress.
+    pub(crate) fn job_within(&self, memory: u64) -> JobContext {
+        let mut job = self.job.clone();
+        (job.memory, job.progress) = (memory, self.progress());
+        job
     }
 
     /// Makes clusters by this rule. The keeper given to [`Clusters::find`] decides on the priorities: the record that
@@ -136,6 +159,10 @@ impl<F: Fingerprint> Clusters<F> {
     /// # Errors
     /// `InvalidInput` if its ids are of another kind, or its fingerprints were made by another hasher.
     pub fn with_new(mut self, other: &Snapshot<F>) -> Result<Self> {
+        if self.linker.is_some() {
+            let message = "new records beside a key index have no clusters with it";
+            return Err(Error::new(ErrorKind::Unsupported, message).with_remedy("load them first"));
+        }
         check_hashers("fingerprints", other.parameters().hasher(), self.parameters.hasher())?;
         if other.parameters().ids() != self.parameters.ids() {
             let message = format!(

@@ -117,6 +117,10 @@ impl<F: Fingerprint> Clusters<F> {
     }
 
     fn find_after(&self, previous: Option<Previous<F>>, keeper: &Keeper) -> Result<Clustering<F>> {
+        if self.linker.is_some() && self.keepers {
+            let message = "the records of a key index have no distance from their keepers";
+            return Err(Error::new(ErrorKind::Unsupported, message).with_remedy("find the clusters alone"));
+        }
         if self.linkage != Linkage::Single {
             self.check_single(previous.is_some())?;
             return Clustering::new(self, self.link(keeper)?, keeper, Among::All);
@@ -165,7 +169,9 @@ impl<F: Fingerprint> Clusters<F> {
         let memory_of_numbers = if few.is_some() { 0 } else { spare / 2 };
         let mut numbers = executor.run(|| Numbers::<F>::new(&segments, memory_of_numbers))?;
         let progress = &self.job.progress;
-        if let Some(few) = few {
+        if let Some(linker) = &self.linker {
+            linker.unite(&numbers, &sets, &self.job_within(spare - numbers.bytes()))?;
+        } else if let Some(few) = few {
             let unite = |a, b| {
                 sets.unite(a, b);
                 Ok(())

@@ -13,6 +13,7 @@ use crate::cluster::components::Components;
 use crate::cluster::groups::visit_best;
 use crate::cluster::keeper::Keeper;
 use crate::cluster::linkage::{Linkage, Links, PAIR_BYTES};
+use crate::cluster::linker::Linker;
 use crate::cluster::numbers::Numbers;
 use crate::cluster::priority::Priorities;
 use crate::cluster::union_find::UnionFind;
@@ -69,8 +70,15 @@ impl<F: Fingerprint> Clusters<F> {
         let mut has_pairs = Bitset::new(count as usize);
         let sets = self.chains.then(|| UnionFind::new(count));
         let memory = joining - numbers.bytes() - spare / 8;
-        let join = Join::new(&segments, None, self.k, memory, &self.job.progress, &self.job.executor);
-        let pairs = self.near_pairs(&join, &numbers, sets.as_ref(), &mut has_pairs, spare / 8)?;
+        let pairs = match &self.linker {
+            Some(linker) => {
+                self.linked_pairs(&**linker, &numbers, sets.as_ref(), &mut has_pairs, (memory, spare / 8))?
+            }
+            None => {
+                let join = Join::new(&segments, None, self.k, memory, &self.job.progress, &self.job.executor);
+                self.near_pairs(&join, &numbers, sets.as_ref(), &mut has_pairs, spare / 8)?
+            }
+        };
         numbers.release();
         let connected = sets.map(|sets| Components::new(sets.into_parents()));
         let mut positions = vec![u32::MAX; count as usize];
@@ -88,6 +96,28 @@ impl<F: Fingerprint> Clusters<F> {
         let divided = connected.map(|(connected, keepers)| Divided::of(connected, keepers, &components));
         let searched = count.into();
         Ok(United { segments, numbers, components, divided, before: None, searched, labelled: 0 })
+    }
+
+    /// As [`Clusters::near_pairs`], of the pairs that a linker finds within `joining` bytes.
+    fn linked_pairs(
+        &self,
+        linker: &dyn Linker<F>,
+        numbers: &Numbers<F>,
+        sets: Option<&UnionFind>,
+        has_pairs: &mut Bitset,
+        (joining, memory): (u64, u64),
+    ) -> Result<Spool> {
+        let mut pairs = Spool::within(&self.job.workspace(memory));
+        let (mut scratch, mut found) = (Scratch::default(), Vec::new());
+        linker.pairs(&self.job_within(joining), &mut |a, b| {
+            let both = [numbers.of(a, &mut scratch)?, numbers.of(b, &mut scratch)?];
+            both.into_iter().for_each(|number| _ = has_pairs.insert(number as usize));
+            sets.into_iter().for_each(|sets| sets.unite(both[0], both[1]));
+            found.extend(both.map(u32::to_le_bytes).as_flattened());
+            if found.len() >= CHUNK * PAIR_BYTES { pairs.append(&mut found) } else { Ok(()) }
+        })?;
+        pairs.append(&mut found)?;
+        Ok(pairs)
     }
 
     /// Writes the numbers of all near pairs within `memory` bytes, notes which numbers have pairs, and unites them in

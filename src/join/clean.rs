@@ -5,7 +5,7 @@ use crate::extsort::Workspace;
 use crate::fingerprint::{Fingerprint, Record};
 use crate::join::job::JobContext;
 use crate::segment::{Building, Making, Segment, SegmentFile, chunks, write_segment};
-use crate::version::{NewestEntries, ReadView, Snapshot, StoreContext};
+use crate::version::{NewestEntries, ReadView, Snapshot, StoreContext, of_records};
 use std::sync::{Arc, OnceLock};
 
 /// A state, and its clean segments once they were made.
@@ -58,7 +58,7 @@ fn segments<F: Fingerprint>(
         view.memtables().rev().for_each(|(memtable, visible)| merge.add_entries(memtable.entries(visible)));
         Box::new(merge.live())
     };
-    let parameters = context.parameters.clone().with_id_index(false);
+    let parameters = of_records(&context.parameters).with_id_index(false);
     let (env, directory, making) = (&workspace.env, &*workspace.directory, Making::new(workspace));
     let building = Building { env, directory, number: None, parameters: &parameters, making };
     let built = write_segment::<F>(building, chunks(records, workspace.memory_of_chunks()))?;

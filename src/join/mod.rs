@@ -13,6 +13,8 @@
 //!   sends a result. Results reach the caller in the order of the tasks (`ordered.rs`); a thread that is too far ahead
 //!   waits. `sorted.rs` sorts pairs first.
 //!
+//! `keys/` finds the pairs of a key index, whose records share keys.
+//!
 //! A join runs on a crew of the store's executor, which no other work uses meanwhile; the caller's thread takes the
 //! results. Nothing is written but unnamed temporary files: segments (format-spec/segment.md) and sorted runs.
 
@@ -24,6 +26,7 @@ mod group;
 mod hash;
 mod iter;
 mod job;
+pub(crate) mod keys;
 mod node;
 mod ordered;
 mod pair;

@@ -1,17 +1,20 @@
 //! A store of records with keys.
 
 use crate::admin::{BackupMode, BackupReport, Statistics};
+use crate::cluster::{Clusters, KeyLinks};
 use crate::db::{Handle, Health, Recovery, StoreInner};
 use crate::error::{Error, Result};
 use crate::fingerprint::{Id, IdAssignment};
 use crate::format::Parameters;
 use crate::format::parameters::StoreKind;
+use crate::join::keys::{KeyPairs, KeyRule};
 use crate::load::create::create_filled;
 use crate::load::{CompactAfter, KeyLoadReport, KnownIds, RemoveIdsReport, SortedIds, SortedKeys};
 use crate::options::Options;
 use crate::query::keys::{KeyMatch, KeyQuery, KeySearcher, visit_records};
-use crate::version::ReadView;
+use crate::version::{ReadView, Snapshot};
 use std::path::Path;
+use std::sync::Arc;
 
 /// A key index: a store of records, each with an id, any number of keys and, by choice, a sketch. It answers which
 /// records share keys with a query: MinHash bands, terms, or hashes of sentences.
@@ -141,6 +144,26 @@ impl KeyIndex {
     #[must_use]
     pub fn searcher(&self) -> KeySearcher<'_> {
         KeySearcher::following(&self.inner().context, &self.inner().latest)
+    }
+
+    /// All pairs of records that share keys, each once. Later writes do not change them.
+    ///
+    /// # Errors
+    /// `InvalidInput` if a similarity is wanted that cannot be estimated.
+    pub fn pairs(&self, rule: KeyRule) -> Result<KeyPairs> {
+        KeyPairs::new(&self.inner().context, self.inner().read_view(), rule)
+    }
+
+    /// The clusters of records that share keys. With a rule that takes any shared key, single linkage costs each key of
+    /// a record once, however many records share it; other rules and linkages make the pairs. Keepers
+    /// ([`Clusters::with_keepers`]) and new records ([`Clusters::with_new`]) are for fingerprints only.
+    ///
+    /// # Errors
+    /// `InvalidInput` if a similarity is wanted that cannot be estimated.
+    pub fn clusters(&self, rule: KeyRule) -> Result<Clusters> {
+        let (context, view) = (&self.inner().context, self.inner().read_view());
+        let links = KeyLinks::new(context, view.clone(), rule)?;
+        Clusters::linked(&Snapshot::new(context, view), Arc::new(links))
     }
 
     /// Calls `visit` with all records, in the order in which they were loaded, until it returns false: the id, the keys,

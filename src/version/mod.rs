@@ -29,6 +29,7 @@ mod newest;
 #[cfg(test)]
 mod newest_tests;
 mod record_iter;
+mod removed;
 mod run;
 mod share;
 mod snapshot;
@@ -40,6 +41,7 @@ pub(crate) use loser_tree::Losers;
 pub(crate) use membership::{MembershipCursor, RunSegment};
 pub(crate) use newest::{NewestEntries, NewestEntry};
 pub use record_iter::RecordIter;
+pub(crate) use removed::removed_numbers;
 pub use run::SegmentRole;
 pub(crate) use run::{Run, of_id_index, of_keys, of_records, of_tombstones, open_runs, open_segment, run_segments};
 pub(crate) use share::Share;

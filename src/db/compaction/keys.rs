@@ -3,11 +3,10 @@
 //! A record is in one run, and its number is never given again. So the tombstones of the merged runs name exactly the
 //! records whose keys go.
 
-use crate::bitset::NumberSet;
 use crate::db::run_builder::{Made, Maker};
 use crate::error::{Error, Result};
 use crate::segment::{Expected, Making, Ranks, Scratch, Segment, SegmentRecords, SketchSource, chunks};
-use crate::version::{NewestEntries, Run};
+use crate::version::{NewestEntries, Run, removed_numbers};
 use std::sync::Arc;
 
 /// The segment of keys of `records`, which were merged from these runs; `None` if they have no keys.
@@ -26,7 +25,7 @@ pub(super) fn merged_keys(
     if with_keys.is_empty() {
         return Ok(None);
     }
-    let removed = removed_by(runs)?;
+    let removed = removed_numbers(runs)?;
     let kept = merge.filter_map(|newest| match newest {
         Ok(newest) if newest.entry.record.id.number().is_some_and(|number| removed.has(number)) => None,
         Ok(newest) => Some(Ok(newest.entry.record)),
@@ -41,19 +40,6 @@ pub(super) fn merged_keys(
         ..making
     };
     maker.keys(making, chunks(kept, making.workspace.memory_of_chunks()))
-}
-
-/// The numbers of the records that some runs remove.
-fn removed_by(runs: &[Arc<Run>]) -> Result<NumberSet> {
-    let mut numbers = Vec::new();
-    for segment in runs.iter().filter_map(|run| run.tombstones.as_ref()) {
-        let (table, mut scratch, mut block) = (segment.primary_table()?, Scratch::default(), Vec::<u64>::new());
-        for number in 0..table.index().len() {
-            table.fingerprints(number, &mut scratch, &mut block)?;
-            numbers.append(&mut block);
-        }
-    }
-    Ok(NumberSet::new(numbers))
 }
 
 /// The sketches of merged records: each is in the run that the record came from.

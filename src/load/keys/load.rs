@@ -145,11 +145,8 @@ impl SortedKeys {
     ) -> impl Iterator<Item = Result<RecordChunk<'a, u64>>> {
         let numbered = move |entries: Cow<'_, [NumberedRecord<u64>]>| {
             let staying = entries.iter().filter(|entry| !left_out.has(entry.id));
-            let stored = |entry: &NumberedRecord<u64>| NumberedRecord {
-                fingerprint: self.format.stored(entry.fingerprint),
-                id: first + entry.id,
-            };
-            RecordChunk::Numbers(Cow::Owned(staying.map(stored).collect()))
+            let numbered = |entry: &NumberedRecord<u64>| NumberedRecord { id: first + entry.id, ..*entry };
+            RecordChunk::Numbers(Cow::Owned(staying.map(numbered).collect()))
         };
         self.keys.chunks(workspace.memory_of_chunks()).map(move |chunk| chunk.map(numbered))
     }

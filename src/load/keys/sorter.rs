@@ -40,8 +40,7 @@ pub struct KeySorter {
     format: KeyFormat,
     given: u64,
     ids: RecordIds,
-    /// Keys with the places of their records in the input. Their leading bits are in place, because sorting looks at
-    /// the leading ones first.
+    /// Stored keys with the places of their records in the input.
     keys: Sorter<NumberedRecord<u64>>,
     records: RecordSorter<u64>,
     names: TextSorter<u64>,
@@ -98,9 +97,8 @@ impl KeySorter {
             write_line(id, place, &mut self.line);
             self.names.push(hash, &self.line)?;
         }
-        let unused = 64 - u32::from(self.format.key_bits());
         for &key in keys {
-            self.keys.push(NumberedRecord { fingerprint: key >> unused << unused, id: place })?;
+            self.keys.push(NumberedRecord { fingerprint: self.format.stored(key), id: place })?;
         }
         if self.format.sketch_bits() > 0 {
             let mut bytes = sketch.to_vec();

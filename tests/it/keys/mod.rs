@@ -6,3 +6,4 @@ mod decoder;
 mod golden;
 mod loads;
 mod model;
+mod pairs;

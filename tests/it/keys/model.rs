@@ -60,6 +60,18 @@ impl Model {
         self.add(records);
     }
 
+    pub(super) fn remove(&mut self, ids: &[Id]) {
+        for id in ids {
+            self.records.remove(id);
+            self.keys.remove(id);
+        }
+    }
+
+    /// The stored keys of each record.
+    pub(super) fn keys(&self) -> &BTreeMap<Id, BTreeSet<u64>> {
+        &self.keys
+    }
+
     fn stored(&self, keys: &[u64]) -> BTreeSet<u64> {
         keys.iter().map(|key| key >> (64 - u32::from(self.format.key_bits()))).collect()
     }

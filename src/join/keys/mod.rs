@@ -1,0 +1,14 @@
+//! All pairs of records of a key index that share keys.
+//!
+//! `groups.rs` reads the keys of all runs in order, and the records of each. `pairs.rs` makes the pairs of each key's
+//! records, sorts them, and counts how often each occurs: that many keys the two share. Every pair comes once, in the
+//! order in which its records were loaded. Memory is bounded: pairs are sorted in temporary files.
+
+mod groups;
+mod pairs;
+mod rule;
+
+pub(crate) use groups::KeyGroups;
+pub(crate) use pairs::NumberedPairs;
+pub use pairs::{KeyPair, KeyPairs};
+pub use rule::KeyRule;

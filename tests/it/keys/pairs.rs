@@ -1,0 +1,170 @@
+//! Pairs and clusters of a key index equal those of comparing all records.
+
+use super::model::*;
+use fpstore::clusters::{Keeper, Label, Linkage};
+use fpstore::keys::{KeyPair, KeyRule, jaccard};
+use fpstore::{Id, IdKind, KeyFormat, KeyIndex, Maintenance, Options};
+use std::collections::{BTreeMap, BTreeSet};
+use std::ops::ControlFlow;
+
+fn options() -> Options {
+    Options::new().with_maintenance(Maintenance::Manual)
+}
+
+/// What makes a pair, and the rule that says so.
+#[derive(Clone, Copy, Debug)]
+struct Wanted {
+    min_shared: u64,
+    min_jaccard: f64,
+    most: Option<u64>,
+}
+
+impl Wanted {
+    fn rule(self) -> KeyRule {
+        let rule = KeyRule::new().with_min_shared(self.min_shared).with_min_jaccard(self.min_jaccard);
+        self.most.map_or(rule, |most| rule.with_max_key_frequency(most))
+    }
+}
+
+/// All pairs, and the number of keys that are too frequent.
+fn pairs_of(model: &Model, wanted: Wanted) -> (Vec<KeyPair>, u64) {
+    let mut of_key: BTreeMap<u64, Vec<&Id>> = BTreeMap::new();
+    for (id, keys) in model.keys() {
+        keys.iter().for_each(|key| of_key.entry(*key).or_default().push(id));
+    }
+    let frequent = |ids: &Vec<&Id>| wanted.most.is_some_and(|most| ids.len() as u64 > most);
+    let skipped = of_key.values().filter(|ids| frequent(ids)).count() as u64;
+    let mut shared: BTreeMap<(&Id, &Id), u64> = BTreeMap::new();
+    for ids in of_key.values().filter(|ids| !frequent(ids)) {
+        for (at, b) in ids.iter().enumerate() {
+            ids[..at].iter().for_each(|a| *shared.entry((a, b)).or_default() += 1);
+        }
+    }
+    let mut pairs = Vec::new();
+    for ((a, b), shared) in shared {
+        let sketch = |id| &model.records[id].sketch;
+        let similar = (model.format.sketch_bits() > 0).then(|| jaccard(model.format, sketch(a), sketch(b)));
+        if shared >= wanted.min_shared && similar.is_none_or(|similar| similar >= wanted.min_jaccard) {
+            pairs.push(KeyPair { a: a.clone(), b: b.clone(), shared, jaccard: similar });
+        }
+    }
+    (pairs, skipped)
+}
+
+fn found(index: &KeyIndex, wanted: Wanted, memory: u64) -> (Vec<KeyPair>, u64) {
+    let mut found = Vec::new();
+    let pairs = index.pairs(wanted.rule()).unwrap().with_memory(memory);
+    let skipped = pairs
+        .visit(|pair| {
+            found.push(pair);
+            Ok(ControlFlow::Continue(()))
+        })
+        .unwrap();
+    found.sort_by(|x, y| (&x.a, &x.b).cmp(&(&y.a, &y.b)));
+    (found, skipped)
+}
+
+/// The label of each record by connected components: the smallest id.
+fn components(model: &Model, pairs: &[KeyPair]) -> BTreeMap<Id, Id> {
+    let mut labels: BTreeMap<Id, Id> = model.records.keys().map(|id| (id.clone(), id.clone())).collect();
+    loop {
+        let mut changed = false;
+        for pair in pairs {
+            let least = labels[&pair.a].clone().min(labels[&pair.b].clone());
+            for id in [&pair.a, &pair.b] {
+                changed |= labels.insert(id.clone(), least.clone()).is_some_and(|before| before != least);
+            }
+        }
+        if !changed {
+            return labels;
+        }
+    }
+}
+
+/// The keeper of each record by star linkage: the smallest ids come first.
+fn stars(model: &Model, pairs: &[KeyPair]) -> BTreeMap<Id, Id> {
+    let mut near: BTreeMap<&Id, BTreeSet<&Id>> = BTreeMap::new();
+    for pair in pairs {
+        near.entry(&pair.b).or_default().insert(&pair.a);
+    }
+    let mut keepers: BTreeMap<Id, Id> = BTreeMap::new();
+    for id in model.records.keys() {
+        let kept = near.get(id).into_iter().flatten().find(|other| keepers[**other] == ***other);
+        keepers.insert(id.clone(), kept.map_or(id, |kept| kept).clone());
+    }
+    keepers
+}
+
+fn labels(index: &KeyIndex, wanted: Wanted, linkage: Linkage) -> BTreeMap<Id, Id> {
+    let clusters = index.clusters(wanted.rule()).unwrap().with_linkage(linkage).with_memory(64 << 20);
+    let clustering = clusters.find(&Keeper::Smallest).unwrap();
+    let label = |one: fpstore::clusters::Clustered| match one.label {
+        Label::Id(id) => (one.record.id, id),
+        other => panic!("{other:?}"),
+    };
+    clustering.records().unwrap().map(|one| label(one.unwrap())).collect()
+}
+
+#[test]
+fn pairs_and_clusters_are_those_of_comparing_all() {
+    for (format, ids) in [
+        (KeyFormat::default(), IdKind::Number),
+        (KeyFormat::default().with_sketch(64, 1), IdKind::Text),
+        (KeyFormat::default().with_key_bits(9), IdKind::Number),
+    ] {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("store");
+        let index = KeyIndex::create(&path, &parameters(format, ids), &options()).unwrap();
+        let mut model = Model::new(format);
+        for seed in 0..3 {
+            let all = records(150, 6, format, ids, seed);
+            index.load(sorted(&path, &options(), format, &all)).unwrap();
+            model.add(&all);
+        }
+        let gone: Vec<Id> = model.records.keys().step_by(6).cloned().collect();
+        remove(&index, &gone);
+        model.remove(&gone);
+        for (min_shared, min_jaccard, most) in
+            [(1, 0.0, None), (2, 0.0, None), (1, 0.5, None), (1, 0.0, Some(3)), (3, 0.2, Some(4))]
+        {
+            let min_jaccard = if format.sketch_bits() > 0 { min_jaccard } else { 0.0 };
+            let wanted = Wanted { min_shared, min_jaccard, most };
+            let expected = pairs_of(&model, wanted);
+            assert!(!expected.0.is_empty(), "{wanted:?}");
+            for memory in [1 << 20, 1 << 30] {
+                assert!(found(&index, wanted, memory) == expected, "{format:?} {wanted:?}");
+            }
+            assert_eq!(labels(&index, wanted, Linkage::Single), components(&model, &expected.0), "{wanted:?}");
+            assert_eq!(labels(&index, wanted, Linkage::Star), stars(&model, &expected.0), "{wanted:?}");
+        }
+    }
+}
+
+#[test]
+fn a_key_of_all_records_costs_each_record_once() {
+    let format = KeyFormat::default();
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("store");
+    // Making its four hundred billion pairs would not end.
+    let mut sorter = fpstore::keys::KeySorter::new(&path, &options(), format);
+    for number in 0..900_000u64 {
+        sorter.push(NO_ID, &[5 << 60, number << 20], &[]).unwrap();
+    }
+    let (index, _) =
+        KeyIndex::create_loaded(&path, &parameters(format, IdKind::Number), &options(), sorter.finish().unwrap())
+            .unwrap();
+    let wanted = Wanted { min_shared: 1, min_jaccard: 0.0, most: None };
+    let clusters = index.clusters(wanted.rule()).unwrap();
+    let clustering = clusters.find(&Keeper::Smallest).unwrap();
+    assert!(clustering.records().unwrap().all(|one| one.unwrap().label == Label::Id(Id::from(0))));
+    let limited = index.clusters(wanted.rule().with_max_key_frequency(1000)).unwrap();
+    let clustering = limited.find(&Keeper::Smallest).unwrap();
+    assert_eq!(limited.skipped_keys(), 1);
+    assert!(
+        clustering
+            .records()
+            .unwrap()
+            .all(|one| one.as_ref().is_ok_and(|one| one.label == Label::Id(one.record.id.clone())))
+    );
+    assert_eq!(found(&index, Wanted { most: Some(1000), ..wanted }, 1 << 30), (Vec::new(), 1));
+}
