@@ -199,3 +199,62 @@ fn wrong_use_is_refused() {
     assert!(!dir.path("new").exists());
     fpquery().arg(&store).arg("00000000ffffffff").assert().code(1).stdout("");
 }
+
+/// The pairs that share at least `least` keys.
+fn pairs(all: &BTreeMap<u64, BTreeSet<u64>>, least: usize) -> BTreeMap<(u64, u64), usize> {
+    let mut pairs = BTreeMap::new();
+    for (a, keys) in all {
+        for (b, others) in all.range(a + 1..) {
+            let shared = keys.intersection(others).count();
+            if shared >= least {
+                pairs.insert((*a, *b), shared);
+            }
+        }
+    }
+    pairs
+}
+
+#[test]
+fn pairs_clusters_and_kept_records() {
+    let dir = Place::new();
+    let all = records(300);
+    let store = index(&dir, &ndjson(&all));
+    for least in [1, 5] {
+        let least_shared = least.to_string();
+        let expected = pairs(&all, least);
+        let found = stdout(fpdedup().args(["pairs", "--min-shared", &least_shared]).arg(&store));
+        let mut lines: Vec<String> = found.lines().map(str::to_owned).collect();
+        lines.sort();
+        let mut wanted: Vec<String> = expected.iter().map(|((a, b), shared)| format!("{a}\t{b}\t{shared}\t")).collect();
+        wanted.sort();
+        assert_eq!(lines, wanted);
+        // Star: by id, a record is removed by the first kept one that it is near.
+        let mut kept: Vec<u64> = Vec::new();
+        for id in all.keys() {
+            if !kept.iter().any(|keeper| expected.contains_key(&(*keeper, *id))) {
+                kept.push(*id);
+            }
+        }
+        let found = stdout(fpdedup().args(["keep", "--min-shared", &least_shared]).arg(&store));
+        let mut ids: Vec<u64> = found.lines().map(|line| line.parse().unwrap()).collect();
+        ids.sort_unstable();
+        assert_eq!(ids, kept);
+        let found = stdout(fpdedup().args(["clusters", "--min-shared", &least_shared]).arg(&store));
+        let labels: BTreeMap<u64, u64> = found
+            .lines()
+            .map(|line| line.split_once('\t').map(|(id, label)| (id.parse().unwrap(), label.parse().unwrap())).unwrap())
+            .collect();
+        assert_eq!(labels.len(), all.len());
+        assert!(expected.keys().all(|(a, b)| labels[a] == labels[b] && labels[a] <= *a));
+        assert!(labels.values().all(|label| labels[label] == *label));
+    }
+    let found = fpdedup().args(["pairs", "--max-key-frequency", "1"]).arg(&store).assert().code(1).stdout("");
+    let message = String::from_utf8(found.get_output().stderr.clone()).unwrap();
+    assert!(message.contains("keys of more than 1 record"), "{message}");
+    let fingerprints = dir.store(&[(1, 1)]);
+    fails(fpdedup().args(["pairs", "--min-shared", "2"]).arg(&fingerprints), &["are for a key index"]);
+    fails(fpdedup().args(["pairs", "--min-jaccard", "0.5"]).arg(&store), &["without sketches"]);
+    fails(fpdedup().args(["pairs", "--distance", "2"]).arg(&store), &["have no distance"]);
+    fails(fpdedup().args(["clusters", "--report"]).arg(&store), &["have no distance"]);
+    fails(fpdedup().args(["keep", "--evidence", "e.tsv"]).arg(&store), &["have no distance"]);
+}

@@ -25,7 +25,8 @@ Examples:
   fpdedup clusters store --output labels.parquet
   fpdedup clusters --report store              sizes of the clusters, and chains
   fpdedup keep store > keep.txt                one id for each cluster: the corpus without near-duplicates
-  fpdedup join store new.tsv                   new against old";
+  fpdedup join store new.tsv                   new against old
+  fpdedup clusters --min-jaccard 0.7 bands     records of a key index that share a key";
 
 const PAIRS_EXAMPLES: &str = "\
 A line for each unordered pair of records, `fp_a<TAB>fp_b<TAB>distance<TAB>id_a<TAB>id_b`, with fp_a <= fp_b, and id_a \
@@ -33,6 +34,9 @@ A line for each unordered pair of records, `fp_a<TAB>fp_b<TAB>distance<TAB>id_a<
 the two are equal. For a store without ids, a line for each pair of fingerprints, with counts instead of ids, and a \
 line for \
 each fingerprint that was counted several times, with itself. The order is deterministic; --sort orders by columns.
+
+Of a key index: `id_a<TAB>id_b<TAB>shared<TAB>jaccard` for each pair of records that share keys, with id_a < id_b; the \
+last column is empty without sketches.
 
 Examples:
   fpdedup pairs store
@@ -305,7 +309,28 @@ pub(crate) struct Options {
     /// .ndjson (each of them also with .gz or .zst) or .parquet [default: standard output]
     #[arg(short = 'o', long, value_name = "FILE")]
     pub(crate) output: Option<PathBuf>,
+
+    #[command(flatten)]
+    pub(crate) keys: KeyOptions,
 }
+
+/// What makes records of a key index near.
+#[derive(Clone, Copy, Debug, ClapArgs)]
+pub(crate) struct KeyOptions {
+    /// In a key index: near records share at least M keys [default: 1]
+    #[arg(long, value_name = "M", value_parser = clap::value_parser!(u64).range(1..), help_heading = KEYS)]
+    pub(crate) min_shared: Option<u64>,
+
+    /// In a key index with sketches: near records have at least this estimated Jaccard similarity, 0 to 1
+    #[arg(long, value_name = "T", help_heading = KEYS)]
+    pub(crate) min_jaccard: Option<f64>,
+
+    /// In a key index: keys of more than N records do not count; a warning tells how many [default: all count]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..), help_heading = KEYS)]
+    pub(crate) max_key_frequency: Option<u64>,
+}
+
+const KEYS: &str = "Key index options";
 
 #[cfg(test)]
 mod tests {

@@ -21,7 +21,7 @@ use fpstore_tools::width;
 use crate::args::Options;
 
 /// Memory for output that waits to be written.
-const WAITING: u64 = 8 << 20;
+pub(crate) const WAITING: u64 = 8 << 20;
 
 /// Returns the width of a store's fingerprints.
 pub(crate) fn width(store: &Path) -> anyhow::Result<u32> {
@@ -60,7 +60,7 @@ pub(crate) struct Budget {
     /// What they may take.
     pub(crate) has: u64,
     /// What they take at least.
-    least: u64,
+    pub(crate) least: u64,
 }
 
 /// What clusters are needed for beyond labels.

@@ -9,6 +9,7 @@ mod copied;
 mod documents;
 mod job;
 mod keep;
+mod keys;
 mod label_rows;
 mod loaded;
 mod pairs;
@@ -36,20 +37,33 @@ fn run(args: &Args) -> anyhow::Result<Outcome> {
     args.common.start()?;
     check_output(&args.what)?;
     match &args.what {
+        What::Pairs { which, options, store } if keys::is_index(store)? => {
+            keys::pairs(args.common, *which, options, store)
+        }
         What::Pairs { which, options, store } => {
+            options.keys.check_unused()?;
             by_width!(width(store)?, F => pairs::pairs::<F>(args.common, *which, options, store))
         }
         What::Join { which, options, input, store, other } => {
+            options.keys.check_unused()?;
             by_width!(width(store)?, F => pairs::join::<F>(args.common, *which, options, input, store, other))
         }
         What::Clusters { previous, new, min_size, report, order, options, input, store } => {
             let beside = clusters::Beside { previous: previous.as_deref(), new: new.as_deref(), input };
             let what = clusters::What { min_size: *min_size, report, order };
+            if keys::is_index(store)? {
+                return keys::clusters(args.common, &beside, what, options, store);
+            }
+            options.keys.check_unused()?;
             by_width!(width(store)?, F => clusters::run::<F>(args.common, &beside, what, options, store))
         }
         What::Documents(given) => documents::run(args.common, given),
         What::Keep { keep, options, input, store } => {
             let beside = clusters::Beside { previous: keep.previous.as_deref(), new: keep.new.as_deref(), input };
+            if keys::is_index(store)? {
+                return keys::keep(args.common, &beside, keep, options, store);
+            }
+            options.keys.check_unused()?;
             by_width!(width(store)?, F => keep::run::<F>(args.common, &beside, keep, options, store))
         }
     }
