@@ -1,46 +1,24 @@
 //! Options that determine how fingerprints of documents are made, for `fphash simhash` and `fpload --text`.
 
+mod bands;
+mod features;
+mod preset;
+mod signatures;
 mod table;
+
+pub use bands::{BandMaker, BandOptions};
+pub use features::FeatureOptions;
+pub use preset::PresetName;
+pub use signatures::{LUCENE, SignatureOptions, Signer};
 
 use std::path::PathBuf;
 
 use anyhow::{Context, bail};
-use fpsketch::{Document, Features, Normalise, Preparation, Simhash, SimhashPreset, Weights};
+use fpsketch::{Document, Features, Simhash, SimhashPreset, Weights};
 use fpstore::Fingerprint;
 
 use crate::documents::{Content, DocumentId, Location};
 use crate::number::push_json_text;
-
-/// Options that determine how a document is split into features.
-#[derive(Clone, Debug, Default, clap::Args)]
-pub struct FeatureOptions {
-    /// Features: chars:N (N characters in a row), words:N (N white-space tokens in a row), tokens, unicode:N (N words
-    /// of Unicode's Annex 29 in a row), jieba:N (words of Chinese text) [default: the preset's]
-    #[arg(long, value_name = "KIND", help_heading = "Sketch options")]
-    pub features: Option<Features>,
-
-    /// Steps that prepare the text: markup (removes HTML tags), nfkc, lower, with commas between them, or none
-    /// [default: the preset's]
-    #[arg(long, visible_alias = "normalize", value_name = "STEPS", help_heading = "Sketch options")]
-    pub normalise: Option<Normalise>,
-}
-
-impl FeatureOptions {
-    /// Applies these options to a preparation; `given` means that the documents are ready-made tokens.
-    #[must_use]
-    pub fn change(&self, mut now: Preparation, given: bool) -> Preparation {
-        if given {
-            return now.with_given_tokens();
-        }
-        if let Some(features) = self.features {
-            now = now.with_features(features);
-        }
-        if let Some(normalise) = &self.normalise {
-            now = now.with_normalise(normalise.clone());
-        }
-        now
-    }
-}
 
 /// Options of a simhash.
 #[derive(Clone, Debug, Default, clap::Args)]
@@ -48,7 +26,7 @@ pub struct SimhashOptions {
     /// Definition of simhash: native, 1e0ng, seomoz, bkdr, string-hash, string-hash-java; see `fphash presets`
     /// [default: native]
     #[arg(long, value_name = "NAME", help_heading = "Sketch options")]
-    pub preset: Option<SimhashPreset>,
+    pub preset: Option<PresetName>,
 
     /// Weight of a feature: count (one for each occurrence), distinct (one), or a file with a line `feature<TAB>weight`
     /// for each feature [default: the preset's]
@@ -92,7 +70,7 @@ impl SimhashOptions {
     /// `--like`.
     pub fn simhash(&self, width: Option<u32>, given: bool) -> anyhow::Result<Simhash> {
         let Some(store) = &self.like else {
-            return self.changed(Simhash::new(self.preset.unwrap_or_default()), width, given);
+            return self.changed(Simhash::new(self.named()?.unwrap_or_default()), width, given);
         };
         let option = || format!("--like {}", store.display());
         let parameters = fpstore::parameters_of(store, &crate::threads::options()).with_context(option)?;
@@ -107,7 +85,7 @@ impl SimhashOptions {
     /// If they do not, or this program does not make such fingerprints.
     pub fn simhash_as(&self, recorded: &str, width: Option<u32>, given: bool) -> anyhow::Result<Simhash> {
         let (simhash, has_table) = Simhash::from_identity(recorded)?;
-        let simhash = match self.preset {
+        let simhash = match self.named()? {
             Some(preset) if preset != simhash.preset() => Simhash::new(preset),
             _ => simhash,
         };
@@ -131,6 +109,11 @@ impl SimhashOptions {
             );
         }
         Ok(simhash)
+    }
+
+    /// The preset of the option.
+    fn named(&self) -> anyhow::Result<Option<SimhashPreset>> {
+        self.preset.as_ref().map(PresetName::simhash).transpose()
     }
 
     /// Returns the simhash with all options applied.

@@ -137,6 +137,42 @@ fn bands_of_documents_and_sketches() {
         numbers[0] / 4 == numbers[1] / 4
     }));
 
+    // Keys made by fpload are those of fphash, and the store remembers how they were made.
+    let of_text = dir.path("of-text");
+    let text_options = ["--quiet", "--create", "--kind", "keys", "--text", "--threshold", "0.7", "--sketch", "128"];
+    stdout(fpload().args(text_options).arg(&of_text).arg(&documents));
+    let keys = |store: &PathBuf| -> Vec<serde_json::Value> {
+        let text = stdout(fpdump().arg("scan").arg(store));
+        let records = text.lines().filter(|line| !line.starts_with('#'));
+        records
+            .map(|line| serde_json::from_str(line).unwrap())
+            .map(|one: serde_json::Value| one["keys"].clone())
+            .collect()
+    };
+    assert_eq!(keys(&of_text), keys(&dir.path("of-parquet")));
+    let near = stdout(fpdedup().args(["pairs", "--min-jaccard", "0.6"]).arg(&of_text));
+    assert_eq!(near.lines().count(), 60);
+    let again =
+        fpload().args(["--json", "--text", "--threshold", "0.7"]).arg(&of_text).arg(&documents).assert().success();
+    let summary = json_object(&String::from_utf8(again.get_output().stdout.clone()).unwrap());
+    assert_eq!((&summary["added"], &summary["already_present"]), (&0.into(), &40.into()));
+    fails(
+        fpload().args(["--text", "--bands", "16", "--rows", "8"]).arg(&of_text).arg(&documents),
+        &["bands=16,rows=8", "must not be mixed"],
+    );
+    fails(
+        fpload().args(text_options).args(["--sketch", "8192"]).arg(dir.path("x")).arg(&documents),
+        &["cannot be used multiple times"],
+    );
+    fails(
+        fpload().args(["--create", "--kind", "keys", "--text", "--sketch", "8192"]).arg(dir.path("x")).arg(&documents),
+        &["--sketch 8192: a signature of 128 places"],
+    );
+    fails(
+        fpload().args(["--create", "--text", "--preset", "lucene"]).arg(dir.path("x")).arg(&documents),
+        &["it makes signatures, not fingerprints"],
+    );
+
     let sketched = dir.file(
         "sketched.ndjson",
         "{\"id\":1,\"keys\":[1],\"sketch\":\"00ff\"}\n{\"id\":2,\"keys\":[1],\"sketch\":\"00fe\"}\n{\"id\":3,\"keys\":[1],\"sketch\":\"ff00\"}\n",

@@ -9,7 +9,7 @@ use fpstore_tools::common::Common;
 use fpstore_tools::documents::{DocumentOptions, LeaveOptions, RejectOptions};
 use fpstore_tools::input::InputOptions;
 use fpstore_tools::size;
-use fpstore_tools::sketching::{FeatureOptions, SimhashOptions};
+use fpstore_tools::sketching::{FeatureOptions, SignatureOptions, SimhashOptions};
 
 use crate::verify::args::{self as verify, VerifyArgs};
 
@@ -247,41 +247,6 @@ pub(crate) struct SimhashArgs {
 
     #[command(flatten)]
     pub(crate) options: SimhashOptions,
-}
-
-/// Options of signatures.
-#[derive(Clone, Debug, Default, clap::Args)]
-pub(crate) struct SignatureOptions {
-    /// Preset of MinHash: native, datasketch, datasketch-legacy, lucene; see `fphash presets`
-    #[arg(long, value_name = "NAME", default_value = "native", help_heading = "Sketch options")]
-    pub(crate) preset: String,
-
-    /// Places of a signature [default: 128]
-    #[arg(long, value_name = "N", help_heading = "Sketch options")]
-    pub(crate) num_perm: Option<usize>,
-
-    /// Seed of the hash functions; only signatures of the same seed are comparable [default: 1]
-    #[arg(long, value_name = "N", help_heading = "Sketch options")]
-    pub(crate) seed: Option<u32>,
-
-    #[command(flatten)]
-    pub(crate) features: FeatureOptions,
-
-    /// For lucene: number of hash functions [default: 1]
-    #[arg(long, value_name = "N", help_heading = "Options of lucene")]
-    pub(crate) hash_count: Option<u32>,
-
-    /// For lucene: buckets of each function [default: 512]
-    #[arg(long, value_name = "N", help_heading = "Options of lucene")]
-    pub(crate) bucket_count: Option<u32>,
-
-    /// For lucene: values kept in a bucket [default: 1]
-    #[arg(long, value_name = "N", help_heading = "Options of lucene")]
-    pub(crate) hash_set_size: Option<u32>,
-
-    /// For lucene: whether empty buckets get the value of the next bucket [default: true with more than one bucket]
-    #[arg(long, value_name = "true|false", help_heading = "Options of lucene")]
-    pub(crate) with_rotation: Option<bool>,
 }
 
 #[derive(Clone, Debug, clap::Args)]

@@ -10,7 +10,6 @@ mod health;
 mod lines;
 mod minhash;
 mod presets;
-mod signatures;
 mod simhash;
 mod verify;
 mod wanted;

@@ -5,10 +5,10 @@ use fpstore_tools::common::Common;
 use fpstore_tools::documents::Fault;
 use fpstore_tools::exit::Outcome;
 use fpstore_tools::sketches::{Kind, Sketch};
+use fpstore_tools::sketching::LUCENE;
 
 use crate::args::MinhashArgs;
 use crate::lines::{self, Job};
-use crate::signatures::LUCENE;
 
 pub(crate) fn run(args: &MinhashArgs, common: Common) -> anyhow::Result<Outcome> {
     let job = Job::new(

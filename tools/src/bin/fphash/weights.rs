@@ -9,7 +9,7 @@ use fpstore_tools::documents::{Document, Inputs, Made, Rejects};
 use fpstore_tools::exit::Outcome;
 use fpstore_tools::output::check_apart;
 use fpstore_tools::report;
-use fpstore_tools::sketching::SimhashOptions;
+use fpstore_tools::sketching::{PresetName, SimhashOptions};
 use serde::Serialize;
 
 use crate::args::{Documents, Reading, WeightsArgs};
@@ -25,7 +25,11 @@ struct Weight<'a> {
 
 pub(crate) fn run(args: &WeightsArgs, common: Common) -> anyhow::Result<Outcome> {
     let Documents { inputs, reading: Reading { options, memory } } = &args.documents;
-    let features = SimhashOptions { preset: args.preset, features: args.features.clone(), ..SimhashOptions::default() };
+    let features = SimhashOptions {
+        preset: args.preset.map(PresetName::Simhash),
+        features: args.features.clone(),
+        ..SimhashOptions::default()
+    };
     let simhash = features.simhash(None, options.tokens_column.is_some())?;
     check_apart(&[("--rejects", args.rejects.rejects.as_deref())], inputs)?;
     let inputs = Inputs::new(inputs, options)?;

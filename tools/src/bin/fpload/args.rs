@@ -7,6 +7,7 @@ use clap::{Parser, ValueEnum};
 use fpstore::Codec;
 use fpstore_tools::common::Common;
 use fpstore_tools::input::InputOptions;
+use fpstore_tools::sketching::BandOptions;
 use fpstore_tools::text_options::{HEADING, TextOptions};
 use fpstore_tools::{memory, size, width};
 
@@ -45,7 +46,8 @@ Examples:
   fpload --remove store withdrawn.tsv          remove records
   fpload --remove --by-id store gone-urls.txt  remove all records of these ids, one on each line
   fpload --replace store crawled.tsv           replace the fingerprints of pages that changed
-  fphash bands --json docs/ | fpload --create --kind keys bands -     a key index of MinHash bands
+  fpload --create --kind keys --text --bands 14 --rows 8 --sketch 224 bands docs.ndjson     a key index of MinHash bands
+  fphash bands --json docs/ | fpload --create --kind keys bands -     the same in two steps, without sketches
   fpload --create --kind keys index keys.parquet     keys of one's own: `id`, and `keys`, a list
   fpload --id-index store                      add an index of the ids to a store without one
   fpload --compact store                       merge all segments: faster queries
@@ -167,6 +169,9 @@ pub(crate) struct Args {
 
     #[command(flatten)]
     pub(crate) texts: TextOptions,
+
+    #[command(flatten)]
+    pub(crate) bands: BandOptions,
 
     #[command(flatten)]
     pub(crate) options: InputOptions,

@@ -32,8 +32,8 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
         if args.kind == Some(StoreKind::Keys) {
             return keys::create(args, path);
         }
-        if args.key_bits.is_some() || args.sketch.is_some() {
-            bail!("--key-bits and --sketch go with --kind keys");
+        if args.key_bits.is_some() || args.sketch.is_some() || args.bands.any() {
+            bail!("--key-bits, --sketch, --bands and the options of signatures go with --kind keys");
         }
         let inputs = Inputs::open(args, None)?;
         let width = args.width.or(inputs.width()).unwrap_or(WIDTH);
@@ -50,7 +50,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
     if let Some(format) = parameters.keys() {
         return keys::change(args, path, &parameters, format);
     }
-    if args.kind == Some(StoreKind::Keys) || args.key_bits.is_some() || args.sketch.is_some() {
+    if args.kind == Some(StoreKind::Keys) || args.key_bits.is_some() || args.sketch.is_some() || args.bands.any() {
         bail!("the store is of fingerprints, not of keys");
     }
     creation::check_options(args, parameters.width())?;

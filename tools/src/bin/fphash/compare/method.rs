@@ -4,12 +4,11 @@ use anyhow::{Context, bail};
 use fpsketch::compare::{distance, equal_bits, ratio};
 use fpsketch::{EMPTY, Lucene, LuceneTerm, MinHash, Simhash, SimhashPreset, TooFew, estimate, packed};
 use fpstore_tools::documents::Location;
-use fpstore_tools::sketching::{self, SimhashOptions};
+use fpstore_tools::sketching::{self, LUCENE, PresetName, SignatureOptions, SimhashOptions};
 
 use super::side::Side;
 use super::threshold;
-use crate::args::{CompareArgs, SignatureOptions};
-use crate::signatures::LUCENE;
+use crate::args::CompareArgs;
 
 /// Hexadecimal digits of a place.
 const PLACE: usize = 8;
@@ -37,7 +36,9 @@ pub(super) struct Compared {
 impl Method {
     pub(super) fn new(args: &CompareArgs) -> anyhow::Result<Self> {
         if !args.minhash {
-            let preset = args.preset.parse().context("--preset (definitions of MinHash go with --minhash)")?;
+            let preset: SimhashPreset =
+                args.preset.parse().context("--preset (definitions of MinHash go with --minhash)")?;
+            let preset = PresetName::Simhash(preset);
             let (weights, features) = (args.weights.clone(), args.features.clone());
             let options = SimhashOptions { preset: Some(preset), weights, features, ..SimhashOptions::default() };
             return Ok(Self::Simhash(options.simhash(args.width, false)?));

@@ -1,5 +1,9 @@
 //! Loads of key indexes: records with keys instead of fingerprints.
 
+mod gathered;
+mod texts;
+
+use std::collections::BTreeMap;
 use std::io;
 use std::path::Path;
 use std::time::Instant;
@@ -9,9 +13,11 @@ use fpstore::bulk::{IdSorter, RemoveIdsReport};
 use fpstore::keys::{KeyLoadReport, KeySorter, SortedKeys};
 use fpstore::{IdKind, KeyFormat, KeyIndex, Parameters};
 use fpstore_tools::common::SCHEMA_VERSION;
+use fpstore_tools::documents::LeftOut;
 use fpstore_tools::input::{IdReader, IdRule, Ids, InputOptions, KeyReader, sources};
 use fpstore_tools::number::{bytes, count, count_of, float};
 use fpstore_tools::progress::Progress;
+use fpstore_tools::sketching::BandMaker;
 use fpstore_tools::{interrupt, report};
 use serde::Serialize;
 
@@ -19,6 +25,7 @@ use crate::args::{Args, StoreKind};
 use crate::creation::{agree, wanted_ids};
 use crate::hasher::Hasher;
 use crate::writing::{self, DONE, options};
+use gathered::Gathered;
 
 /// What the options say about the format of a new index.
 fn format(args: &Args) -> KeyFormat {
@@ -30,7 +37,6 @@ fn format(args: &Args) -> KeyFormat {
 /// Rejects options that no key index has, before any input is read.
 fn check(args: &Args) -> anyhow::Result<()> {
     let refused = [
-        (args.text, "--text"),
         (args.width.is_some(), "--width"),
         (args.max_distance.is_some(), "--max-distance"),
         (args.plan.is_some(), "--plan"),
@@ -38,14 +44,19 @@ fn check(args: &Args) -> anyhow::Result<()> {
         (args.records.is_some(), "--records"),
     ];
     if let Some((_, option)) = refused.into_iter().find(|(given, _)| *given) {
-        let remedy = if option == "--text" {
-            "; make the keys with `fphash bands --json DOCUMENTS | fpload --create --kind keys STORE -`"
-        } else {
-            ""
-        };
-        bail!("{option} does not go with keys{remedy}");
+        bail!("{option} does not go with keys");
     }
-    args.texts.check_unused()?;
+    if args.text {
+        let simhash = &args.texts.simhash;
+        if simhash.weights.is_some() || simhash.stop_words.is_some() || simhash.like.is_some() {
+            bail!("--weights, --stop-words and --like are for fingerprints; keys are made of distinct features");
+        }
+    } else {
+        args.texts.check_unused()?;
+        if args.bands.any() {
+            bail!("--bands and the options of signatures go with --text");
+        }
+    }
     Parameters::of_keys(KeyFormat::default()).with_hasher(args.hasher.as_deref()).check().context("--hasher")
 }
 
@@ -53,9 +64,13 @@ fn check(args: &Args) -> anyhow::Result<()> {
 pub(crate) fn create(args: &Args, path: &Path) -> anyhow::Result<()> {
     check(args)?;
     let started = Instant::now();
-    let format = format(args);
+    let maker = if args.text { Some(maker(args, args.sketch.unwrap_or(0))?) } else { None };
+    let format = maker.as_ref().map_or(format(args), |maker| maker.format(format(args)));
     format.check()?;
-    let Gathered { records, rule, hasher } = gather(args, path, format, wanted_ids(args), None)?;
+    let Gathered { records, rule, hasher, left_out } = match maker {
+        Some(maker) => texts::gather(args, path, format, &maker, wanted_ids(args), None)?,
+        None => gather(args, path, format, wanted_ids(args), None)?,
+    };
     let parameters = Parameters::of_keys(format)
         .with_ids(rule.kind().unwrap_or_default())
         .with_id_index(args.id_index)
@@ -70,7 +85,7 @@ pub(crate) fn create(args: &Args, path: &Path) -> anyhow::Result<()> {
     let (index, loaded) = KeyIndex::create_loaded(path, &parameters, &options(args), records)?;
     progress.finish();
     interrupt::leaves(DONE);
-    let deed = Deed { created: true, loaded: Some(loaded), ..Deed::default() };
+    let deed = Deed { created: true, loaded: Some(loaded), left_out, ..Deed::default() };
     deed.report(args, path, &index, started)
 }
 
@@ -102,7 +117,13 @@ pub(crate) fn change(args: &Args, path: &Path, parameters: &Parameters, format: 
     } else if args.inputs.is_empty() {
         (None, None)
     } else {
-        let gathered = gather(args, path, format, Ids::Is(kind), Some(parameters))?;
+        let gathered = if args.text {
+            let maker = maker(args, format.sketch_bits())?;
+            texts::gather(args, path, format, &maker, Ids::Is(kind), Some(parameters))?
+        } else {
+            gather(args, path, format, Ids::Is(kind), Some(parameters))?
+        };
+        deed.left_out = gathered.left_out;
         (Some(gathered.records), None)
     };
     if args.dry_run {
@@ -127,10 +148,11 @@ pub(crate) fn change(args: &Args, path: &Path, parameters: &Parameters, format: 
     deed.report(args, path, &index, started)
 }
 
-struct Gathered {
-    records: SortedKeys,
-    rule: IdRule,
-    hasher: Hasher,
+/// Makes the keys of documents.
+fn maker(args: &Args, sketch_bits: u16) -> anyhow::Result<BandMaker> {
+    let simhash = &args.texts.simhash;
+    let given = args.texts.tokens_column.is_some();
+    args.bands.maker(simhash.preset.as_ref(), &simhash.features, sketch_bits, given)
 }
 
 /// Reads the records of all inputs.
@@ -157,7 +179,7 @@ fn gather(
     progress.message("sorting".to_owned());
     let records = sorter.finish()?;
     progress.finish();
-    Ok(Gathered { records, rule, hasher })
+    Ok(Gathered { records, rule, hasher, left_out: LeftOut::default() })
 }
 
 /// Reads ids alone.
@@ -176,6 +198,7 @@ fn gather_ids(args: &Args, path: &Path, kind: IdKind) -> anyhow::Result<fpstore:
 struct Deed {
     created: bool,
     loaded: Option<KeyLoadReport>,
+    left_out: LeftOut,
     replaces: bool,
     removed: Option<RemoveIdsReport>,
     compacted: Option<bool>,
@@ -195,6 +218,10 @@ struct Summary<'a> {
     block_size: u32,
     /// Records in the input.
     records: u64,
+    /// Documents that were left out, with --text.
+    left_out: u64,
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    left_out_reasons: BTreeMap<&'static str, u64>,
     #[serde(flatten)]
     outcome: Option<Outcome>,
 }
@@ -231,6 +258,8 @@ fn summary<'a>(path: &Path, parameters: &'a Parameters, records: u64) -> Summary
         sketch_bits: format.sketch_bits(),
         block_size: parameters.block_size(),
         records,
+        left_out: 0,
+        left_out_reasons: BTreeMap::new(),
         outcome: None,
     }
 }
@@ -268,7 +297,13 @@ impl Deed {
             file_bytes: statistics.file_bytes,
         };
         if args.common.json {
-            let summary = Summary { created: self.created, outcome: Some(outcome), ..summary(path, parameters, given) };
+            let summary = Summary {
+                created: self.created,
+                left_out: self.left_out.total(),
+                left_out_reasons: self.left_out.reasons(),
+                outcome: Some(outcome),
+                ..summary(path, parameters, given)
+            };
             return Ok(report::json(&mut io::stdout().lock(), &summary)?);
         }
         if args.common.quiet {
@@ -297,6 +332,9 @@ impl Deed {
                 text += &format!(", {} with an id that came before", count(loaded.repeated));
             }
             facts.push(("loaded", format!("{text}; {}", count_of(loaded.keys, "key"))));
+        }
+        if self.left_out.total() > 0 {
+            facts.push(("left out", self.left_out.to_string()));
         }
         if let Some(compacted) = self.compacted {
             let what = if compacted { "to one run" } else { "nothing to do: there are no two runs" };

@@ -2,29 +2,70 @@
 
 use anyhow::{Context, bail};
 use fpsketch::{Lucene, MinHash, TooFew};
-use fpstore_tools::documents::Content;
 
-use crate::args::SignatureOptions;
+use super::features::FeatureOptions;
+use crate::documents::Content;
 
 /// The preset that makes terms.
-pub(crate) const LUCENE: &str = "lucene";
+pub const LUCENE: &str = "lucene";
+
+/// Options of signatures.
+#[derive(Clone, Debug, Default, clap::Args)]
+pub struct SignatureOptions {
+    /// Preset of MinHash: native, datasketch, datasketch-legacy, lucene; see `fphash presets`
+    #[arg(long, value_name = "NAME", default_value = "native", help_heading = "Sketch options")]
+    pub preset: String,
+
+    /// Places of a signature [default: 128]
+    #[arg(long, value_name = "N", help_heading = "Sketch options")]
+    pub num_perm: Option<usize>,
+
+    /// Seed of the hash functions; only signatures of the same seed are comparable [default: 1]
+    #[arg(long, value_name = "N", help_heading = "Sketch options")]
+    pub seed: Option<u32>,
+
+    #[command(flatten)]
+    #[allow(missing_docs, reason = "its fields say it")]
+    pub features: FeatureOptions,
+
+    /// For lucene: number of hash functions [default: 1]
+    #[arg(long, value_name = "N", help_heading = "Options of lucene")]
+    pub hash_count: Option<u32>,
+
+    /// For lucene: buckets of each function [default: 512]
+    #[arg(long, value_name = "N", help_heading = "Options of lucene")]
+    pub bucket_count: Option<u32>,
+
+    /// For lucene: values kept in a bucket [default: 1]
+    #[arg(long, value_name = "N", help_heading = "Options of lucene")]
+    pub hash_set_size: Option<u32>,
+
+    /// For lucene: whether empty buckets get the value of the next bucket [default: true with more than one bucket]
+    #[arg(long, value_name = "true|false", help_heading = "Options of lucene")]
+    pub with_rotation: Option<bool>,
+}
 
 /// Makes signatures of a number of places.
-pub(crate) enum Signer {
+pub enum Signer {
+    /// MinHash.
     MinHash(Box<MinHash>),
     /// Each bucket is a place.
     Lucene(Box<Lucene>, usize),
 }
 
 impl Signer {
-    pub(crate) fn places(&self) -> usize {
+    /// Number of places of a signature.
+    #[must_use]
+    pub fn places(&self) -> usize {
         match self {
             Self::MinHash(minhash) => minhash.places(),
             Self::Lucene(_, places) => *places,
         }
     }
 
-    pub(crate) fn identity(&self) -> String {
+    /// Names the definition of the signatures.
+    #[must_use]
+    pub fn identity(&self) -> String {
         match self {
             Self::MinHash(minhash) => minhash.identity(),
             Self::Lucene(lucene, _) => lucene.identity(),
@@ -32,7 +73,11 @@ impl Signer {
     }
 
     /// Returns the signature of a document with at least `least` features.
-    pub(crate) fn signature(&self, content: &Content, least: usize) -> Result<Vec<u32>, TooFew> {
+    ///
+    /// # Errors
+    ///
+    /// If the document has fewer.
+    pub fn signature(&self, content: &Content, least: usize) -> Result<Vec<u32>, TooFew> {
         match self {
             Self::MinHash(minhash) => minhash.try_signature(content.document(), least),
             Self::Lucene(lucene, _) => lucene.try_sketch(content.document(), least).map(|sketch| sketch.places()),
@@ -42,7 +87,11 @@ impl Signer {
 
 impl SignatureOptions {
     /// Returns the signer; `given` means that the documents are ready-made tokens.
-    pub(crate) fn signer(&self, given: bool) -> anyhow::Result<Signer> {
+    ///
+    /// # Errors
+    ///
+    /// If the preset does not support the options.
+    pub fn signer(&self, given: bool) -> anyhow::Result<Signer> {
         if self.preset != LUCENE {
             return Ok(Signer::MinHash(Box::new(self.minhash(given)?)));
         }
@@ -55,7 +104,11 @@ impl SignatureOptions {
     }
 
     /// Returns the MinHash of a preset whose places are numbers.
-    pub(crate) fn minhash(&self, given: bool) -> anyhow::Result<MinHash> {
+    ///
+    /// # Errors
+    ///
+    /// As [`SignatureOptions::signer`].
+    pub fn minhash(&self, given: bool) -> anyhow::Result<MinHash> {
         let preset = self.preset.parse().context("--preset")?;
         let lucene = self.hash_count.is_some() || self.bucket_count.is_some() || self.hash_set_size.is_some();
         if lucene || self.with_rotation.is_some() {
@@ -67,7 +120,11 @@ impl SignatureOptions {
     }
 
     /// Returns the token filter.
-    pub(crate) fn lucene(&self, given: bool) -> anyhow::Result<Lucene> {
+    ///
+    /// # Errors
+    ///
+    /// As [`SignatureOptions::signer`].
+    pub fn lucene(&self, given: bool) -> anyhow::Result<Lucene> {
         if self.num_perm.is_some() || self.seed.is_some() {
             bail!("lucene has no --num-perm and no --seed; its options are --hash-count, --bucket-count and so on");
         }
@@ -79,7 +136,8 @@ impl SignatureOptions {
     }
 
     /// The option that sets the number of places.
-    pub(crate) fn option_of_places(&self) -> &'static str {
+    #[must_use]
+    pub fn option_of_places(&self) -> &'static str {
         if self.preset == LUCENE { "--bucket-count" } else { "--num-perm" }
     }
 
@@ -88,7 +146,8 @@ impl SignatureOptions {
     }
 
     /// Most bytes of the sketch of a document and its line, approximately.
-    pub(crate) fn made(&self) -> u64 {
+    #[must_use]
+    pub fn made(&self) -> u64 {
         /// Bytes of a value in a tree, and of its digits.
         const VALUE: u64 = 160;
         const PLACE: u64 = 32;
@@ -101,5 +160,5 @@ impl SignatureOptions {
 }
 
 /// Default number of places and default seed.
-pub(crate) const PLACES: usize = 128;
+const PLACES: usize = 128;
 const SEED: u32 = 1;
