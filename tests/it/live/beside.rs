@@ -59,6 +59,15 @@ fn prefix(store: &Store, label: &str) -> u64 {
     records.len() as u64
 }
 
+/// Sets a flag when it is dropped.
+struct Ends<'a>(&'a AtomicBool);
+
+impl Drop for Ends<'_> {
+    fn drop(&mut self) {
+        self.0.store(true, Ordering::SeqCst);
+    }
+}
+
 #[test]
 fn readers_and_backups_see_moments_beside_writes_and_merges() {
     let directory = tempfile::tempdir().unwrap();
@@ -66,6 +75,8 @@ fn readers_and_backups_see_moments_beside_writes_and_merges() {
     let store = Store::<u64>::create(&path, &Parameters::new(3), &options()).unwrap();
     let (written, stop) = (AtomicU64::new(0), AtomicBool::new(false));
     std::thread::scope(|scope| {
+        // The other threads end also if this one fails: otherwise the test would wait for them for ever.
+        let ends = Ends(&stop);
         scope.spawn(|| {
             for n in 0.. {
                 store.insert(fingerprint(n), n, Durability::Buffered).unwrap();
@@ -105,11 +116,13 @@ fn readers_and_backups_see_moments_beside_writes_and_merges() {
             opened.compact().unwrap();
             drop(opened);
             assert!(verify(&copy, &options()).unwrap().damages.is_empty());
+            let started = Instant::now();
             while written.load(Ordering::SeqCst) < least + 3000 {
+                assert!(started.elapsed() < Duration::from_secs(60), "the writer has stopped");
                 std::thread::sleep(Duration::from_millis(1));
             }
         }
-        stop.store(true, Ordering::SeqCst);
+        drop(ends);
         assert!(
             followers.into_iter().all(|follower| follower.join().unwrap() > 5),
             "a reader has hardly seen anything"

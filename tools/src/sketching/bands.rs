@@ -1,6 +1,6 @@
 //! The keys of documents, which are the bands of a MinHash signature, and their sketches.
 
-use anyhow::{Context, bail};
+use anyhow::{Context, anyhow, bail};
 use fpsketch::bands::Bands;
 use fpsketch::{EMPTY, TooFew};
 use fpstore::KeyFormat;
@@ -65,6 +65,10 @@ impl BandOptions {
         let num_perm = if preset == super::signatures::LUCENE { self.num_perm } else { self.num_perm.or(product) };
         let (seed, features) = (self.seed, features.clone());
         let options = SignatureOptions { preset, num_perm, seed, features, ..SignatureOptions::default() };
+        self.of_signatures(&options, sketch_bits, given)
+    }
+
+    fn of_signatures(&self, options: &SignatureOptions, sketch_bits: u16, given: bool) -> anyhow::Result<BandMaker> {
         let signer = options.signer(given)?;
         let places = signer.places();
         let bands = match (self.bands, self.rows) {
@@ -93,6 +97,43 @@ pub struct BandMaker {
 }
 
 impl BandMaker {
+    /// Returns the maker that an index records as its hasher; `given` means that documents are ready-made tokens.
+    ///
+    /// # Errors
+    ///
+    /// If this program makes no such keys.
+    pub fn recorded(identity: &str, format: KeyFormat, given: bool) -> anyhow::Result<Self> {
+        let unknown =
+            || anyhow!("the index was made of {identity}, which are no keys that this program makes of documents");
+        let rest = identity.strip_prefix("minhash/").ok_or_else(unknown)?;
+        let (preset, rest) = rest.split_once('/').ok_or_else(unknown)?;
+        let mut options = SignatureOptions { preset: preset.to_owned(), ..SignatureOptions::default() };
+        let mut bands = BandOptions::default();
+        for parameter in rest.split(',').skip(1) {
+            let (name, value) = parameter.split_once('=').ok_or_else(unknown)?;
+            let number = || value.parse().map_err(|_| unknown());
+            match name {
+                "num-perm" => options.num_perm = Some(number()? as usize),
+                "seed" => options.seed = Some(number()?),
+                "hash-count" => options.hash_count = Some(number()?),
+                "bucket-count" => options.bucket_count = Some(number()?),
+                "hash-set-size" => options.hash_set_size = Some(number()?),
+                "with-rotation" => options.with_rotation = Some(value.parse()?),
+                "features" if value == "given" => {}
+                "features" => options.features.features = Some(value.parse()?),
+                "normalise" => options.features.normalise = Some(value.parse()?),
+                "bands" => bands.bands = Some(number()? as usize),
+                "rows" => bands.rows = Some(number()? as usize),
+                _ => return Err(unknown()),
+            }
+        }
+        let maker = bands.of_signatures(&options, format.sketch_bits(), given)?;
+        if maker.identity() != identity {
+            bail!("the index was made of {identity}, this program would make {}", maker.identity());
+        }
+        Ok(maker)
+    }
+
     /// Names the definition of the keys, as `fphash bands` does.
     #[must_use]
     pub fn identity(&self) -> String {

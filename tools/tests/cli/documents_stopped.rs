@@ -56,6 +56,7 @@ fn the_same_command_continues() {
         let (mut runs, mut continued) = (0, 0);
         while !out.exists() || work.exists() {
             runs += 1;
+            assert!(runs < 100, "no run ends");
             let mut child = command(&input, &out, &gone).stderr(Stdio::piped()).spawn().unwrap();
             thread::sleep(duration.mul_f64(0.13 * f64::from(runs)));
             if interrupt {

@@ -156,6 +156,20 @@ fn bands_of_documents_and_sketches() {
         fpload().args(["--json", "--text", "--threshold", "0.7"]).arg(&of_text).arg(&documents).assert().success();
     let summary = json_object(&String::from_utf8(again.get_output().stdout.clone()).unwrap());
     assert_eq!((&summary["added"], &summary["already_present"]), (&0.into(), &40.into()));
+    // Documents are asked as the index records, and added so.
+    let asked = stdout(
+        fpquery().args(["--text", "--not-self", "--min-jaccard", "0.6", "--input"]).arg(&documents).arg(&of_text),
+    );
+    assert_eq!(asked.lines().count(), 120);
+    assert!(asked.lines().all(|line| line.split('\t').nth(3).unwrap().parse::<f64>().unwrap() >= 0.6));
+    let again = fpload().args(["--json", "--text"]).arg(&of_text).arg(&documents).assert().success();
+    let summary = json_object(&String::from_utf8(again.get_output().stdout.clone()).unwrap());
+    assert_eq!((&summary["added"], &summary["already_present"]), (&0.into(), &40.into()));
+    fails(
+        fpquery().args(["--text", "--features", "words:2", "--input"]).arg(&documents).arg(&of_text),
+        &["as the index records"],
+    );
+    fails(fpquery().args(["--text", "--input"]).arg(&documents).arg(dir.path("of-ndjson")), &["does not record"]);
     fails(
         fpload().args(["--text", "--bands", "16", "--rows", "8"]).arg(&of_text).arg(&documents),
         &["bands=16,rows=8", "must not be mixed"],

@@ -6,18 +6,27 @@ use std::path::Path;
 use anyhow::{Context as _, bail};
 use fpstore::keys::{KeyMatch, KeyQuery, KeySearcher};
 use fpstore::{Id, IdKind, IdRef, KeyIndex, Parameters};
+use fpstore_tools::documents::{Document, DocumentId, Fault, Inputs, Location, Made, Rejects, each_or_fault};
 use fpstore_tools::exit::Outcome;
 use fpstore_tools::input::{Found, IdRule, Ids, InputOptions, KeyReader, parse_hex, sources};
 use fpstore_tools::output::{Column, Output, Rows};
 use fpstore_tools::progress::Progress;
+use fpstore_tools::sketching::BandMaker;
 use rayon::prelude::*;
 
 use crate::args::Args;
+use crate::texts::names;
 
 const COLUMNS: &[Column] = &[Column::id("query"), Column::id("id"), Column::number("shared"), Column::real("jaccard")];
 
 /// Bytes of queries that are answered together.
 const BATCH: usize = 4 << 20;
+
+/// Approximate bytes of the keys of a document.
+const MADE: u64 = 1024;
+
+/// The keys and the sketch of a document.
+type Keys = (Vec<u64>, Vec<u8>);
 
 /// A query: its id, or its number if it has none; its keys and its sketch.
 struct Query {
@@ -29,7 +38,6 @@ struct Query {
 /// Rejects options that have no meaning for keys.
 fn check(args: &Args) -> anyhow::Result<()> {
     let refused = [
-        (args.text, "--text"),
         (!args.ids.is_empty(), "--id"),
         (args.distance.is_some(), "--distance"),
         (args.first, "--first"),
@@ -69,7 +77,9 @@ pub(crate) fn run(args: &Args, store: &Path, parameters: &Parameters) -> anyhow:
     let index = KeyIndex::open_read_only(store, &options)?;
     let answering = Answering { args, index: &index, how, most };
     let mut writing = Writing { kind: parameters.ids(), args, output: None, found: 0 };
-    if args.queries.is_empty() {
+    if args.text {
+        from_texts(&answering, parameters, &mut writing)?;
+    } else if args.queries.is_empty() {
         from_inputs(&answering, parameters, &mut writing)?;
     } else {
         let keys = args.queries.iter().map(|digits| parse_hex::<u64>(digits.as_bytes()));
@@ -110,6 +120,46 @@ fn from_inputs(answering: &Answering<'_>, parameters: &Parameters, writing: &mut
         bail!("--not-self: the queries have no ids");
     }
     answering.batch(&batch, writing)
+}
+
+/// Answers documents, whose keys are made as the index records.
+fn from_texts(answering: &Answering<'_>, parameters: &Parameters, writing: &mut Writing<'_>) -> anyhow::Result<()> {
+    let args = answering.args;
+    let Some(recorded) = parameters.hasher() else {
+        bail!(
+            "--text: the index does not record how its keys were made; make those of the queries with `fphash bands`"
+        );
+    };
+    if args.texts.simhash.any() {
+        bail!("--text: keys are made as the index records; leave the sketch options out");
+    }
+    let given = args.texts.tokens_column.is_some();
+    let maker = BandMaker::recorded(recorded, parameters.keys().unwrap_or_default(), given)?;
+    let inputs = Inputs::new(&names(args), &args.texts.documents(&args.options)?)?;
+    let leave = &args.texts.leave;
+    let (mut rejects, least) = (Rejects::open(&leave.rejects)?, leave.least());
+    let make = |Document { id, content, .. }, _: &Location| {
+        let keys = maker.keys(&content, least);
+        Ok(keys.map(|keys| (id, keys)).map_err(|few| Fault::features(few, least, content.bytes())))
+    };
+    let mut number = 0_u64;
+    let take = |made: Vec<Made<Result<(DocumentId, Keys), Fault>>>| {
+        let mut batch = Vec::with_capacity(made.len());
+        for made in made {
+            let Some((_, (id, (keys, sketch)))) = rejects.keep(made)? else { continue };
+            let id = match id {
+                DocumentId::Number(own) => Id::Number(own),
+                DocumentId::Text(text) => Id::from(&*text),
+                DocumentId::None => Id::Number(number),
+            };
+            number += 1;
+            batch.push(Query { id, keys, sketch });
+        }
+        answering.batch(&batch, writing)
+    };
+    let counts = each_or_fault(&inputs, args.document_memory(), MADE, &Progress::hidden(), make, take)?;
+    rejects.finish(counts.documents)?.warn();
+    Ok(())
 }
 
 struct Answering<'a> {

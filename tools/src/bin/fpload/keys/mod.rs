@@ -118,7 +118,12 @@ pub(crate) fn change(args: &Args, path: &Path, parameters: &Parameters, format: 
         (None, None)
     } else {
         let gathered = if args.text {
-            let maker = maker(args, format.sketch_bits())?;
+            let is_said = args.bands.any() || args.texts.simhash.any();
+            let given = args.texts.tokens_column.is_some();
+            let maker = match parameters.hasher().filter(|_| !is_said) {
+                Some(recorded) => BandMaker::recorded(recorded, format, given)?,
+                None => maker(args, format.sketch_bits())?,
+            };
             texts::gather(args, path, format, &maker, Ids::Is(kind), Some(parameters))?
         } else {
             gather(args, path, format, Ids::Is(kind), Some(parameters))?
