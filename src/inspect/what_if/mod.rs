@@ -96,7 +96,7 @@ impl Alternative {
 
     fn empty(parameters: &Parameters) -> Result<Self> {
         parameters.check()?;
-        if parameters.width() != WIDTH {
+        if parameters.width() != WIDTH || parameters.keys().is_some() {
             return Err(Error::invalid(format!("only stores of {WIDTH}-bit fingerprints can be encoded anew so far"))
                 .with_remedy("`plan::predict` predicts the sizes of the others"));
         }

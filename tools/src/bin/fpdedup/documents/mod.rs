@@ -68,7 +68,10 @@ struct Run<'a> {
 
 pub(crate) fn run(common: Common, args: &DocumentsArgs) -> anyhow::Result<Outcome> {
     if args.method == Method::Minhash {
-        bail!("--method minhash comes with the key index, which this version does not have; use --method simhash");
+        bail!(
+            "--method minhash is not there yet; use --method simhash, or load the documents into a key index (`fpload --kind \
+             keys --text`) and run `fpdedup keep` on it"
+        );
     }
     let given = args.documents.tokens_column.is_some();
     let simhash = args.simhash.simhash(args.width, given)?;
