@@ -17,15 +17,9 @@ impl NumberSet {
     pub(crate) fn new(mut numbers: Vec<u64>) -> Self {
         numbers.sort_unstable();
         let (least, most) = (numbers.first().copied().unwrap_or(0), numbers.last().copied().unwrap_or(0));
-        let dense = (numbers.len() as u64).saturating_mul(BITS_PER_NUMBER);
-        match usize::try_from(most - least) {
-            Ok(span) if (span as u64) < dense => {
-                let mut bits = Bitset::new(span + 1);
-                numbers.iter().for_each(|number| _ = bits.insert((number - least) as usize));
-                Self::Dense { least, bits }
-            }
-            _ => Self::Sparse(numbers),
-        }
+        let Some(mut bits) = dense(least, most, numbers.len() as u64) else { return Self::Sparse(numbers) };
+        numbers.into_iter().for_each(|number| _ = bits.insert(place(number, least)));
+        Self::Dense { least, bits }
     }
 
     /// The set of `count` numbers that ascend from `least` to `most`.
@@ -33,29 +27,32 @@ impl NumberSet {
         (least, most, count): (u64, u64, u64),
         numbers: impl Iterator<Item = Result<u64>>,
     ) -> Result<Self> {
-        match usize::try_from(most.saturating_sub(least)) {
-            Ok(span) if (span as u64) < count.saturating_mul(BITS_PER_NUMBER) => {
-                let mut bits = Bitset::new(span + 1);
-                for number in numbers {
-                    let place = number?.checked_sub(least).and_then(|place| usize::try_from(place).ok());
-                    bits.insert(place.unwrap_or(usize::MAX));
-                }
-                Ok(Self::Dense { least, bits })
-            }
-            _ => numbers.collect::<Result<_>>().map(Self::Sparse),
+        let Some(mut bits) = dense(least, most, count) else { return numbers.collect::<Result<_>>().map(Self::Sparse) };
+        for number in numbers {
+            bits.insert(place(number?, least));
         }
+        Ok(Self::Dense { least, bits })
     }
 
     #[inline]
     pub(crate) fn has(&self, number: u64) -> bool {
         match self {
-            Self::Dense { least, bits } => number
-                .checked_sub(*least)
-                .and_then(|place| usize::try_from(place).ok())
-                .is_some_and(|place| bits.has(place)),
+            Self::Dense { least, bits } => bits.has(place(number, *least)),
             Self::Sparse(numbers) => numbers.binary_search(&number).is_ok(),
         }
     }
+}
+
+/// A bitmap for so many numbers from `least` to `most`, if it takes less memory than a list of them.
+fn dense(least: u64, most: u64, count: u64) -> Option<Bitset> {
+    let span = most.checked_sub(least).filter(|&span| span < count.saturating_mul(BITS_PER_NUMBER))?;
+    usize::try_from(span).ok().map(|span| Bitset::new(span + 1))
+}
+
+/// The place of a number in a bitmap from `least` on; beyond any bitmap if it is less.
+#[inline]
+fn place(number: u64, least: u64) -> usize {
+    number.checked_sub(least).and_then(|place| usize::try_from(place).ok()).unwrap_or(usize::MAX)
 }
 
 #[cfg(test)]

@@ -23,7 +23,7 @@ pub(crate) struct KeyLinks {
 
 impl KeyLinks {
     pub(crate) fn new(context: &Arc<StoreContext>, view: ReadView, rule: KeyRule) -> Result<Self> {
-        rule.check(context.parameters.keys().is_some_and(|keys| keys.sketch_bits() > 0))?;
+        rule.check(&context.parameters)?;
         Ok(Self { context: Arc::clone(context), view, rule, skipped: AtomicU64::new(0) })
     }
 }

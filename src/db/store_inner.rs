@@ -71,6 +71,11 @@ impl StoreInner {
         }
     }
 
+    /// Runs an operation that takes locks, on a crew of its own.
+    pub(crate) fn exclusive<R: Send>(&self, work: impl FnOnce(&Self) -> Result<R> + Send) -> Result<R> {
+        self.context.options.executor.run_exclusive(|| work(self))
+    }
+
     pub(crate) fn versions(&self) -> RankedGuard<'_, VersionSet> {
         self.versions.lock()
     }

@@ -105,6 +105,20 @@ impl KeyFormat {
         Ok(())
     }
 
+    /// Refuses a sketch of another length, or with bits after its last sample.
+    pub(crate) fn check_sketch(self, sketch: &[u8]) -> Result<()> {
+        let bytes = self.sketch_bytes();
+        if sketch.len() != bytes {
+            let message = format!("a sketch of {} bytes, where the index has sketches of {bytes}", sketch.len());
+            return Err(Error::invalid(message).with_remedy("make sketches as the index was created for them"));
+        }
+        let rest = u32::from(self.sketch_bits) % 8;
+        if rest > 0 && sketch.last().is_some_and(|last| last >> rest != 0) {
+            return Err(Error::invalid("a sketch has bits after its last sample"));
+        }
+        Ok(())
+    }
+
     /// Appends 4 bytes.
     pub(super) fn write(self, out: &mut Vec<u8>) {
         out.extend_from_slice(&[self.key_bits, self.sample_bits]);

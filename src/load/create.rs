@@ -77,7 +77,7 @@ fn fill<R: Send>(
 ) -> Result<R> {
     let (env, path) = (inner.context.env(), &inner.context.path);
     begin_creation(&**env, path, manifest)?;
-    let report = inner.context.options.executor.run_exclusive(|| load(inner))?;
+    let report = inner.exclusive(load)?;
     // Without records no run was installed.
     if !inner.versions().is_placed {
         inner.install(|_, _| (), |_| ())?;

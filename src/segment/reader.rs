@@ -98,8 +98,13 @@ impl Segment {
     }
 
     /// The sketches of the run's records, in a segment of keys.
-    pub(crate) fn sketches(&self) -> Option<&Sketches> {
+    pub(super) fn sketches(&self) -> Option<&Sketches> {
         self.sketches.as_ref()
+    }
+
+    /// The sketch of the record of this rank in the run's records; empty if records have none.
+    pub(crate) fn sketch<'a>(&'a self, rank: u64, buffer: &'a mut Vec<u8>) -> Result<&'a [u8]> {
+        self.sketches.as_ref().map_or(Ok(&[]), |sketches| sketches.get(&self.file, rank, buffer))
     }
 
     /// Checks that a segment of keys has no key beyond its format, and a sketch of each of the run's records or none.

@@ -4,6 +4,7 @@ use super::file::{Pages, SegmentFile};
 use crate::error::{Error, Result};
 use crate::format::CHECKSUM;
 use crate::format::footer::{Footer, Span};
+use crate::format::index::rows_per_page;
 use crate::format::page::{self, MIN_SIZE, Stream};
 
 /// The sketches of a segment; none if it has no such section, or records have no sketches.
@@ -23,12 +24,13 @@ impl Sketches {
 
     /// Checks that there are as many sketches as records.
     pub(super) fn check(&self, file: &SegmentFile, records: u64) -> Result<()> {
-        let in_page = per_page(self.size) as u64;
+        let in_page = rows_per_page(self.size) as u64;
         let last = records % in_page;
         let rest = if last == 0 { 0 } else { last * self.size as u64 + CHECKSUM as u64 };
         let whole = (records / in_page).checked_mul(MIN_SIZE as u64).and_then(|whole| whole.checked_add(rest));
         // A last page that is full has no padding.
-        let padding = if last == 0 && records > 0 { MIN_SIZE - CHECKSUM - per_page(self.size) * self.size } else { 0 };
+        let padding =
+            if last == 0 && records > 0 { MIN_SIZE - CHECKSUM - rows_per_page(self.size) * self.size } else { 0 };
         if whole.and_then(|whole| whole.checked_sub(padding as u64)) != Some(self.span.length) {
             return Err(Error::damaged("the sketches are not as many as the run's records")
                 .at_path(file.path())
@@ -39,7 +41,7 @@ impl Sketches {
 
     /// The sketch of the record of this rank.
     pub(crate) fn get<'a>(&self, file: &'a SegmentFile, rank: u64, buffer: &'a mut Vec<u8>) -> Result<&'a [u8]> {
-        let in_page = per_page(self.size) as u64;
+        let in_page = rows_per_page(self.size) as u64;
         let offset = (rank % in_page) as usize * self.size;
         let page = self.pages.get(file, rank / in_page, buffer)?;
         let sketch = page.get(offset..offset + self.size);
@@ -48,7 +50,7 @@ impl Sketches {
 
     /// Checks the checksum and the padding of every page; returns the error of each that is damaged.
     pub(super) fn verify(&self, file: &SegmentFile) -> Vec<Error> {
-        let (mut buffer, used) = (Vec::new(), per_page(self.size) * self.size);
+        let (mut buffer, used) = (Vec::new(), rows_per_page(self.size) * self.size);
         let check = |number| {
             let page = self.pages.get(file, number, &mut buffer)?;
             let padding = page.get(used..page.len().saturating_sub(CHECKSUM)).unwrap_or_default();
@@ -68,11 +70,6 @@ impl Sketches {
     }
 }
 
-/// Sketches of `size` bytes in a page; a page has at least three.
-fn per_page(size: usize) -> usize {
-    ((MIN_SIZE - CHECKSUM) / size.max(1)).max(1)
-}
-
 /// Sketches to pages. Finished pages gather until the caller takes them.
 #[derive(Debug)]
 pub(super) struct SketchEncoder {
@@ -89,7 +86,7 @@ impl SketchEncoder {
 
     /// Appends whole sketches.
     pub(super) fn push(&mut self, sketches: &[u8]) {
-        let full = per_page(self.size) * self.size;
+        let full = rows_per_page(self.size) * self.size;
         for sketch in sketches.chunks_exact(self.size.max(1)) {
             // There is a next sketch, so this full page is not the last.
             if self.page.len() == full {

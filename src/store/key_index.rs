@@ -102,7 +102,9 @@ impl KeyIndex {
     /// index; `Damaged` or `Io` from reading what is there; `Io` from writing, in which case the index is as before;
     /// `Poisoned` after a failed last step.
     pub fn load(&self, records: SortedKeys) -> Result<KeyLoadReport> {
-        self.exclusive(|inner| inner.load_keys(records, KnownIds::Stay, CompactAfter::Due)).map(|(report, _)| report)
+        self.inner()
+            .exclusive(|inner| inner.load_keys(records, KnownIds::Stay, CompactAfter::Due))
+            .map(|(report, _)| report)
     }
 
     /// Adds records and removes those that have the same ids, durably and all or nothing.
@@ -110,7 +112,9 @@ impl KeyIndex {
     /// # Errors
     /// As [`KeyIndex::load`].
     pub fn replace(&self, records: SortedKeys) -> Result<KeyLoadReport> {
-        self.exclusive(|inner| inner.load_keys(records, KnownIds::Replace, CompactAfter::Due)).map(|(report, _)| report)
+        self.inner()
+            .exclusive(|inner| inner.load_keys(records, KnownIds::Replace, CompactAfter::Due))
+            .map(|(report, _)| report)
     }
 
     /// Removes the records of many ids, durably and all or nothing.
@@ -118,7 +122,7 @@ impl KeyIndex {
     /// # Errors
     /// As [`crate::Store::bulk_remove_ids`].
     pub fn remove_ids(&self, ids: &SortedIds) -> Result<RemoveIdsReport> {
-        self.exclusive(|inner| inner.bulk_remove_ids(ids))
+        self.inner().exclusive(|inner| inner.bulk_remove_ids(ids))
     }
 
     /// Merges all runs to one. Returns false if there was one at most, without removals.
@@ -126,7 +130,7 @@ impl KeyIndex {
     /// # Errors
     /// As [`crate::Store::compact`].
     pub fn compact(&self) -> Result<bool> {
-        self.exclusive(|inner| {
+        self.inner().exclusive(|inner| {
             inner.flush()?;
             inner.compact_all()
         })
@@ -242,12 +246,6 @@ impl KeyIndex {
 
     fn inner(&self) -> &StoreInner {
         &self.handle.inner
-    }
-
-    /// Runs an operation that takes locks, on a crew of its own.
-    fn exclusive<R: Send>(&self, work: impl FnOnce(&StoreInner) -> Result<R> + Send) -> Result<R> {
-        let inner = self.inner();
-        inner.context.options.executor.run_exclusive(|| work(inner))
     }
 }
 

@@ -1,7 +1,6 @@
 //! Loading, removing and replacing many records at once.
 
 use super::Store;
-use crate::db::StoreInner;
 use crate::error::Result;
 use crate::fingerprint::Fingerprint;
 use crate::load::{CompactAfter, IntoSorted, LoadReport, RemoveIdsReport, RemoveReport, ReplaceReport, SortedIds};
@@ -31,7 +30,7 @@ impl<F: Fingerprint> Store<F> {
     /// `Poisoned` after a failed last step.
     pub fn bulk_load(&self, records: impl IntoSorted<F>) -> Result<LoadReport> {
         let records = records.into_sorted(self.path(), &self.inner().context.options)?;
-        self.exclusive(|inner| inner.bulk_load(records, CompactAfter::Due)).map(|(report, _)| report)
+        self.inner().exclusive(|inner| inner.bulk_load(records, CompactAfter::Due)).map(|(report, _)| report)
     }
 
     /// Adds records and makes one segment of all; whether there were several. This is one step, unless other threads
@@ -41,7 +40,7 @@ impl<F: Fingerprint> Store<F> {
     /// As [`Store::bulk_load`]; the store is as before.
     pub fn bulk_load_compact(&self, records: impl IntoSorted<F>) -> Result<(LoadReport, bool)> {
         let records = records.into_sorted(self.path(), &self.inner().context.options)?;
-        self.exclusive(|inner| inner.bulk_load(records, CompactAfter::All))
+        self.inner().exclusive(|inner| inner.bulk_load(records, CompactAfter::All))
     }
 
     /// Removes many records, durably and all or nothing; those that the store does not have are counted. Without ids,
@@ -56,7 +55,7 @@ impl<F: Fingerprint> Store<F> {
     /// is there; `Io` from writing, in which case the store is as before; `Poisoned`.
     pub fn bulk_remove(&self, records: impl IntoSorted<F>) -> Result<RemoveReport> {
         let records = records.into_sorted(self.path(), &self.inner().context.options)?;
-        self.exclusive(|inner| inner.bulk_remove(&records))
+        self.inner().exclusive(|inner| inner.bulk_remove(&records))
     }
 
     /// Removes all records of many ids, durably and all or nothing; ids that no record has are counted. Writes of other
@@ -68,7 +67,7 @@ impl<F: Fingerprint> Store<F> {
     /// `ReadOnly`; `InvalidInput` if the store has no ids, or others than these; `Damaged` or `Io` from reading what is
     /// there; `Io` from writing, in which case the store is as before; `Poisoned`.
     pub fn bulk_remove_ids(&self, ids: &SortedIds) -> Result<RemoveIdsReport> {
-        self.exclusive(|inner| inner.bulk_remove_ids(ids))
+        self.inner().exclusive(|inner| inner.bulk_remove_ids(ids))
     }
 
     /// Gives documents other fingerprints, durably and all or nothing: afterwards each id of the input has exactly the
@@ -95,7 +94,7 @@ impl<F: Fingerprint> Store<F> {
     /// `Poisoned`.
     pub fn bulk_replace(&self, records: impl IntoSorted<F>) -> Result<ReplaceReport> {
         let records = records.into_sorted(self.path(), &self.inner().context.options)?;
-        self.exclusive(|inner| inner.bulk_replace(records, CompactAfter::Due)).map(|(report, _)| report)
+        self.inner().exclusive(|inner| inner.bulk_replace(records, CompactAfter::Due)).map(|(report, _)| report)
     }
 
     /// As [`Store::bulk_replace`], and makes one segment of all, in the steps of [`Store::bulk_load_compact`]; whether
@@ -105,12 +104,6 @@ impl<F: Fingerprint> Store<F> {
     /// As [`Store::bulk_replace`].
     pub fn bulk_replace_compact(&self, records: impl IntoSorted<F>) -> Result<(ReplaceReport, bool)> {
         let records = records.into_sorted(self.path(), &self.inner().context.options)?;
-        self.exclusive(|inner| inner.bulk_replace(records, CompactAfter::All))
-    }
-
-    /// Runs an operation that takes locks, on a crew of its own.
-    fn exclusive<R: Send>(&self, work: impl FnOnce(&StoreInner) -> Result<R> + Send) -> Result<R> {
-        let inner = self.inner();
-        inner.context.options.executor.run_exclusive(|| work(inner))
+        self.inner().exclusive(|inner| inner.bulk_replace(records, CompactAfter::All))
     }
 }

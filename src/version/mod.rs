@@ -19,6 +19,7 @@
 //! it opens the runs that the manifest names with [`open_runs`], and replaces the manifest with `manifest.rs`.
 
 mod context;
+mod keyed_runs;
 mod lookup;
 mod loser_tree;
 pub(crate) mod manifest;
@@ -29,19 +30,18 @@ mod newest;
 #[cfg(test)]
 mod newest_tests;
 mod record_iter;
-mod removed;
 mod run;
 mod share;
 mod snapshot;
 mod super_version;
 
 pub(crate) use context::{LOCK, Lock, StoreContext, absolute, check_kind, check_width, hold, take_lock};
+pub(crate) use keyed_runs::{SketchCursor, keys_of, removed_numbers};
 pub(crate) use lookup::{IdLookup, Pieces};
 pub(crate) use loser_tree::Losers;
 pub(crate) use membership::{MembershipCursor, RunSegment};
 pub(crate) use newest::{NewestEntries, NewestEntry};
 pub use record_iter::RecordIter;
-pub(crate) use removed::removed_numbers;
 pub use run::SegmentRole;
 pub(crate) use run::{Run, of_id_index, of_keys, of_records, of_tombstones, open_runs, open_segment, run_segments};
 pub(crate) use share::Share;

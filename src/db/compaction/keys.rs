@@ -4,9 +4,10 @@
 //! records whose keys go.
 
 use crate::db::run_builder::{Made, Maker};
-use crate::error::{Error, Result};
-use crate::segment::{Expected, Making, Ranks, Scratch, Segment, SegmentRecords, SketchSource, chunks};
-use crate::version::{NewestEntries, Run, removed_numbers};
+use crate::error::Result;
+use crate::format::KeyFormat;
+use crate::segment::{Expected, Making, Scratch, Segment, SketchSource, chunks};
+use crate::version::{Run, SketchCursor, keys_of, removed_numbers};
 use std::sync::Arc;
 
 /// The segment of keys of `records`, which were merged from these runs; `None` if they have no keys.
@@ -16,27 +17,19 @@ pub(super) fn merged_keys(
     runs: &[Arc<Run>],
     records: Option<&Made>,
 ) -> Result<Option<Made>> {
-    let Some((_, records)) = records else { return Ok(None) };
-    let mut merge = NewestEntries::<u64>::default();
-    let with_keys: Vec<&Run> = runs.iter().map(|run| &**run).filter(|run| run.keys.is_some()).collect();
-    for keys in with_keys.iter().rev().filter_map(|run| run.keys.as_ref()) {
-        merge.add_records(SegmentRecords::new(Arc::clone(keys)), false);
-    }
-    if with_keys.is_empty() {
-        return Ok(None);
-    }
+    let Some((_, records)) = records.filter(|_| runs.iter().any(|run| run.keys.is_some())) else { return Ok(None) };
     let removed = removed_numbers(runs)?;
-    let kept = merge.filter_map(|newest| match newest {
+    let kept = keys_of(runs.iter()).filter_map(|newest| match newest {
         Ok(newest) if newest.entry.record.id.number().is_some_and(|number| removed.has(number)) => None,
         Ok(newest) => Some(Ok(newest.entry.record)),
         Err(error) => Some(Err(error)),
     });
-    let sketches = MergedSketches { runs: &with_keys, records };
-    let has_sketches = maker.parameters.keys().is_some_and(|keys| keys.sketch_bits() > 0);
+    let size = maker.parameters.keys().map_or(0, KeyFormat::sketch_bytes);
+    let sketches = MergedSketches { runs, records, size };
     let making = Making {
         expected: Expected::default(),
         secondary: None,
-        sketches: if has_sketches { Some(&sketches) } else { None },
+        sketches: if size > 0 { Some(&sketches) } else { None },
         ..making
     };
     maker.keys(making, chunks(kept, making.workspace.memory_of_chunks()))
@@ -45,41 +38,26 @@ pub(super) fn merged_keys(
 /// The sketches of merged records: each is in the run that the record came from.
 #[derive(Debug)]
 struct MergedSketches<'a> {
-    runs: &'a [&'a Run],
+    runs: &'a [Arc<Run>],
     records: &'a Arc<Segment>,
+    /// Bytes of a sketch.
+    size: usize,
 }
 
 impl SketchSource for MergedSketches<'_> {
     fn visit(&self, visit: &mut dyn FnMut(&[u8]) -> Result<()>) -> Result<()> {
-        let mut sources = Vec::new();
-        for run in self.runs {
-            if let Run { records: Some(records), keys: Some(keys), .. } = run
-                && let Some(sketches) = keys.sketches()
-            {
-                sources.push((Ranks::<u64>::new(records)?, sketches, keys.file()));
-            }
-        }
+        let mut sketches = SketchCursor::new(self.runs.iter())?;
         let (table, mut numbers) = (self.records.primary_table()?, Vec::<u64>::new());
         let (mut scratch, mut buffer) = (Scratch::default(), Vec::new());
-        let keys = self.runs.first().and_then(|run| run.keys.as_ref()?.footer().parameters.keys());
         // A record of a run without keys has no sketch.
-        let none = vec![0; keys.map_or(0, |keys| keys.sketch_bytes())];
+        let none = vec![0; self.size];
         for block in 0..table.index().len() {
             table.fingerprints(block, &mut scratch, &mut numbers)?;
             for &number in &numbers {
-                let mut found = None;
-                for (ranks, sketches, file) in &mut sources {
-                    if let Some(rank) = ranks.of(number)? {
-                        found = Some((&*sketches, file, rank));
-                        break;
-                    }
-                }
-                match found {
-                    Some((sketches, file, rank)) => visit(sketches.get(file, rank, &mut buffer)?)?,
-                    None => visit(&none)?,
-                }
+                let sketch = sketches.of(number, &mut buffer)?;
+                visit(if sketch.is_empty() { &none } else { sketch })?;
             }
         }
-        Ok::<_, Error>(())
+        Ok(())
     }
 }

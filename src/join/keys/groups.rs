@@ -3,8 +3,7 @@
 use crate::bitset::NumberSet;
 use crate::error::Result;
 use crate::join::job::Progress;
-use crate::segment::SegmentRecords;
-use crate::version::{NewestEntries, ReadView, Run, removed_numbers};
+use crate::version::{ReadView, Run, keys_of, removed_numbers};
 use std::sync::Arc;
 
 /// Records of a key that are passed on together.
@@ -31,12 +30,8 @@ impl KeyGroups {
     /// first key, then of the next; and whether the piece continues the key of the one before. Returns the number of
     /// keys that do not count because too many records have them.
     pub(crate) fn visit(&self, progress: &Progress, visit: &mut dyn FnMut(&[u64], bool) -> Result<()>) -> Result<u64> {
-        let mut merge = NewestEntries::<u64>::default();
-        for keys in self.runs.iter().rev().filter_map(|run| run.keys.as_ref()) {
-            merge.add_records(SegmentRecords::new(Arc::clone(keys)), false);
-        }
         let mut group = Group { most: self.most, key: None, numbers: Vec::new(), passed: false, count: 0, skipped: 0 };
-        for (entry, step) in merge.zip(1u64..) {
+        for (entry, step) in keys_of(self.runs.iter()).zip(1u64..) {
             let record = entry?.entry.record;
             if group.key != Some(record.fingerprint) {
                 group.end(visit)?;

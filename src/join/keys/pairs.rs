@@ -42,7 +42,7 @@ pub struct KeyPairs {
 
 impl KeyPairs {
     pub(crate) fn new(context: &Arc<StoreContext>, view: ReadView, rule: KeyRule) -> Result<Self> {
-        rule.check(context.parameters.keys().is_some_and(|keys| keys.sketch_bits() > 0))?;
+        rule.check(&context.parameters)?;
         let job = JobContext::new(&Snapshot::<u64>::new(context, view.clone()));
         Ok(Self { context: Arc::clone(context), view, job, rule })
     }
@@ -146,11 +146,11 @@ impl<'a> NumberedPairs<'a> {
                 same?;
                 shared += 1;
             }
-            if shared < self.rule.min_shared {
+            if shared < self.rule.threshold.min_shared {
                 continue;
             }
             let jaccard = self.sketches.jaccard(a, b, &mut buffers)?;
-            if jaccard.is_some_and(|jaccard| jaccard < self.rule.min_jaccard) {
+            if jaccard.is_some_and(|jaccard| jaccard < self.rule.threshold.min_jaccard) {
                 continue;
             }
             if visit(a, b, shared, jaccard)?.is_break() {
@@ -208,10 +208,8 @@ impl<'a> Sketches<'a> {
 
     fn of<'b>(&'b self, number: u64, scratch: &mut Scratch, buffer: &'b mut Vec<u8>) -> Result<&'b [u8]> {
         for (records, keys) in &self.runs {
-            if let Some(rank) = records.rank_of(number, scratch)?
-                && let Some(sketches) = keys.sketches()
-            {
-                return sketches.get(keys.file(), rank, buffer);
+            if let Some(rank) = records.rank_of(number, scratch)? {
+                return keys.sketch(rank, buffer);
             }
         }
         Err(Error::damaged("a record has no sketch"))

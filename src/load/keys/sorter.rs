@@ -80,7 +80,9 @@ impl KeySorter {
     /// `InvalidInput` if the ids of other records were of another kind, a text cannot be an id, or the sketch has
     /// another length or bits beyond its samples; `Io` from temporary files.
     pub fn push(&mut self, id: IdRef<'_>, keys: &[u64], sketch: &[u8]) -> Result<()> {
-        self.check_sketch(keys, sketch)?;
+        if !(sketch.is_empty() && keys.is_empty()) {
+            self.format.check_sketch(sketch)?;
+        }
         let ids = match id {
             IdRef::None => RecordIds::Without,
             IdRef::Number(_) => RecordIds::Numbers,
@@ -106,19 +108,6 @@ impl KeySorter {
             self.sketches.append(&mut bytes)?;
         }
         self.given += 1;
-        Ok(())
-    }
-
-    fn check_sketch(&self, keys: &[u64], sketch: &[u8]) -> Result<()> {
-        let (bytes, bits) = (self.format.sketch_bytes(), u32::from(self.format.sketch_bits()));
-        if sketch.len() != bytes && !(sketch.is_empty() && keys.is_empty()) {
-            let message = format!("a sketch of {} bytes, where the index has sketches of {bytes}", sketch.len());
-            return Err(Error::invalid(message).with_remedy("make sketches as the index was created for them"));
-        }
-        let unused = u8::try_from(0xFF_u32 << (bits % 8) & 0xFF).unwrap_or(0);
-        if bits % 8 != 0 && sketch.last().is_some_and(|last| last & unused != 0) {
-            return Err(Error::invalid("a sketch has bits after its last sample"));
-        }
         Ok(())
     }
 
@@ -158,12 +147,6 @@ impl SortedKeys {
     #[must_use]
     pub fn given(&self) -> u64 {
         self.given
-    }
-
-    /// Whether there are none.
-    #[must_use]
-    pub fn is_empty(&self) -> bool {
-        self.given == 0
     }
 
     /// Keys of all records, equal ones of one record once.

@@ -2,10 +2,8 @@
 
 use crate::error::Result;
 use crate::extsort::{Sorter, Workspace};
-use crate::fingerprint::{Fingerprint, Id};
-use crate::segment::{Ranks, SegmentRecords};
-use crate::version::{ReadView, StoreContext};
-use std::sync::Arc;
+use crate::fingerprint::Id;
+use crate::version::{ReadView, SketchCursor, StoreContext, keys_of};
 
 /// Calls `visit` with each record that is there, in the order of their numbers: its id, its stored keys as the leading
 /// bits of 64, ascending, and its sketch, which is empty if there is none.
@@ -17,19 +15,13 @@ pub(crate) fn visit_records(
     let workspace = Workspace::new(&context.path, &context.options);
     let unused = 64 - u32::from(context.parameters.keys().unwrap_or_default().key_bits());
     let mut sorter = Sorter::<(u64, u64)>::new(&workspace, workspace.memory_of_records());
-    let mut sketches = Vec::new();
-    for run in &view.version.runs {
-        let (Some(keys), Some(records)) = (&run.keys, &run.records) else { continue };
-        for record in SegmentRecords::<u64>::new(Arc::clone(keys)) {
-            let record = record?;
-            if let Some(number) = record.id.number() {
-                sorter.push((number, record.fingerprint.word(0)))?;
-            }
-        }
-        if let Some(rows) = keys.sketches() {
-            sketches.push((Ranks::<u64>::new(records)?, rows, keys.file()));
+    for entry in keys_of(view.version.runs.iter()) {
+        let record = entry?.entry.record;
+        if let Some(number) = record.id.number() {
+            sorter.push((number, record.fingerprint))?;
         }
     }
+    let mut sketches = SketchCursor::new(view.version.runs.iter())?;
     let sorted = sorter.finish()?;
     let mut pairs = sorted.items(workspace.memory_of_chunks()).peekable();
     let (mut own, mut buffer) = (Vec::new(), Vec::new());
@@ -44,14 +36,7 @@ pub(crate) fn visit_records(
                 own.push(key << unused);
             }
         }
-        let mut sketch: &[u8] = &[];
-        for (ranks, rows, file) in &mut sketches {
-            if let Some(rank) = ranks.of(record.fingerprint)? {
-                sketch = rows.get(file, rank, &mut buffer)?;
-                break;
-            }
-        }
-        visit(&record.id, &own, sketch)?;
+        visit(&record.id, &own, sketches.of(record.fingerprint, &mut buffer)?)?;
     }
     Ok(())
 }

@@ -55,11 +55,10 @@ impl<'a> KeySearcher<'a> {
     /// `InvalidInput` if the sketch has another length than the index has, or a similarity is wanted without sketches;
     /// `Damaged` or `Io` from reading.
     pub fn query(&mut self, keys: &[u64], sketch: &[u8], how: &KeyQuery) -> Result<Vec<KeyMatch>> {
-        let bytes = self.format.sketch_bytes();
-        how.check(bytes > 0 && !sketch.is_empty())?;
-        if !sketch.is_empty() && sketch.len() != bytes {
-            let message = format!("a sketch of {} bytes, where the index has sketches of {bytes}", sketch.len());
-            return Err(Error::invalid(message).with_remedy("make sketches as the index was created for them"));
+        let has_sketches = self.format.sketch_bits() > 0 && !sketch.is_empty();
+        how.threshold.check(has_sketches, "create the index with sketches, and ask with one")?;
+        if !sketch.is_empty() {
+            self.format.check_sketch(sketch)?;
         }
         if let Some(latest) = self.latest {
             self.inner.catch_up(latest);
@@ -80,17 +79,16 @@ impl<'a> KeySearcher<'a> {
             let (Some(keys), Some(records)) = (&run.keys, &run.records) else { continue };
             let (scratch, ids) = (&mut self.inner.prober.scratch, &mut self.inner.ids);
             for &(number, shared) in self.candidates.find(&self.keys, keys, scratch, ids)? {
-                if shared < how.min_shared {
+                if shared < how.threshold.min_shared {
                     continue;
                 }
-                let jaccard = match keys.sketches() {
-                    Some(sketches) if !sketch.is_empty() => {
-                        let rank = records.rank_of(number, scratch)?.ok_or_else(|| unknown(keys))?;
-                        Some(jaccard(self.format, sketch, sketches.get(keys.file(), rank, &mut self.buffer)?))
-                    }
-                    _ => None,
+                let jaccard = if sketch.is_empty() {
+                    None
+                } else {
+                    let rank = records.rank_of(number, scratch)?.ok_or_else(|| unknown(keys))?;
+                    Some(jaccard(self.format, sketch, keys.sketch(rank, &mut self.buffer)?))
                 };
-                if jaccard.is_none_or(|jaccard| jaccard >= how.min_jaccard) {
+                if jaccard.is_none_or(|jaccard| jaccard >= how.threshold.min_jaccard) {
                     found.push(Candidate { number, shared, jaccard });
                 }
             }

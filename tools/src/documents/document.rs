@@ -30,6 +30,16 @@ pub enum DocumentId {
 }
 
 impl DocumentId {
+    /// Returns the id as an input has it.
+    #[must_use]
+    pub fn raw(&self) -> RawId<'_> {
+        match self {
+            Self::None => RawId::None,
+            Self::Number(number) => RawId::Number(*number),
+            Self::Text(text) => RawId::Text(text.as_bytes()),
+        }
+    }
+
     /// Converts an id of a format that distinguishes numbers from texts.
     pub(super) fn typed(id: RawId<'_>) -> Result<Self, String> {
         Ok(match id {

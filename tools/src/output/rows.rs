@@ -160,6 +160,11 @@ impl Rows {
         self.end();
     }
 
+    /// Appends a similarity that is an estimate, with four digits.
+    pub fn estimate(&mut self, similarity: Option<f64>) {
+        self.real(similarity.map(|similarity| (similarity * 1e4).round() / 1e4));
+    }
+
     /// Appends a text without TABs and line ends.
     pub fn word(&mut self, text: &str) {
         self.begin();

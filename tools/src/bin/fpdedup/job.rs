@@ -60,7 +60,7 @@ pub(crate) struct Budget {
     /// What they may take.
     pub(crate) has: u64,
     /// What they take at least.
-    pub(crate) least: u64,
+    least: u64,
 }
 
 /// What clusters are needed for beyond labels.
@@ -140,15 +140,16 @@ impl<'a> Job<'a> {
             clusters = clusters.with_chains();
         }
         let least = clusters.least_memory()?;
+        Ok((clusters, self.budget(has, least, store.path())?))
+    }
+
+    /// Returns the memory of clusters of a store, which have so much and take that at least.
+    pub(crate) fn budget(&self, has: u64, least: u64, store: &Path) -> anyhow::Result<Budget> {
         if has < least {
             let needed = bytes((self.options.memory + least - has).next_multiple_of(1 << 20));
-            bail!(
-                "--memory {}: clusters of {} take {needed} at least",
-                bytes(self.options.memory),
-                store.path().display()
-            );
+            bail!("--memory {}: clusters of {} take {needed} at least", bytes(self.options.memory), store.display());
         }
-        Ok((clusters, Budget { has, least }))
+        Ok(Budget { has, least })
     }
 
     /// Returns the memory for priorities, which are read before clusters are made.

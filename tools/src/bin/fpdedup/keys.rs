@@ -11,12 +11,12 @@ use fpstore_tools::common::Common;
 use fpstore_tools::exit::Outcome;
 use fpstore_tools::memory;
 use fpstore_tools::notice;
-use fpstore_tools::number::{bytes, count_of};
+use fpstore_tools::number::count_of;
 use fpstore_tools::output::{Column, Output, Rows};
 
 use crate::args::{KeepOptions, KeyOptions, Options, Order, Which};
 use crate::clusters::Beside;
-use crate::job::{Budget, Job, WAITING, Writing};
+use crate::job::{Job, WAITING, Writing};
 use crate::label_rows::push;
 use crate::priorities::Kept;
 
@@ -63,7 +63,7 @@ fn open(options: &Options, store: &Path) -> anyhow::Result<KeyIndex> {
 }
 
 /// The memory that remains beside the index.
-fn budget(options: &Options, index: &KeyIndex) -> u64 {
+fn memory_beside(options: &Options, index: &KeyIndex) -> u64 {
     memory::of_load(Some(options.memory)).saturating_sub(WAITING + index.statistics().resident_bytes)
 }
 
@@ -84,7 +84,7 @@ pub(crate) fn pairs(common: Common, which: Which, options: &Options, store: &Pat
     let index = open(options, store)?;
     let texts = [index.parameters().ids() == IdKind::Text; 2];
     let pairs = index.pairs(options.keys.rule())?;
-    let pairs = pairs.with_memory(budget(options, &index)).with_temp_dir(&job.temp_dir());
+    let pairs = pairs.with_memory(memory_beside(options, &index)).with_temp_dir(&job.temp_dir());
     let output = Output::open(("--output", options.output.as_deref()), job.json(), PAIRS, 64, &texts)?;
     let mut rows = Rows::new(output.style());
     let mut writing = Writing::new(output);
@@ -93,7 +93,7 @@ pub(crate) fn pairs(common: Common, which: Which, options: &Options, store: &Pat
         rows.id(&pair.a);
         rows.id(&pair.b);
         rows.number(pair.shared);
-        rows.real(pair.jaccard.map(|jaccard| (jaccard * 1e4).round() / 1e4));
+        rows.estimate(pair.jaccard);
         rows.end_row();
         if !rows.is_full() {
             return Ok(ControlFlow::Continue(()));
@@ -172,18 +172,14 @@ fn find(
     let job = Job::new(common, options)?;
     let index = open(options, store)?;
     let kind = index.parameters().ids();
-    let has = budget(options, &index);
+    let has = memory_beside(options, &index);
     let mut clusters =
         index.clusters(options.keys.rule())?.with_linkage(linkage).with_memory(has).with_temp_dir(&job.temp_dir());
     if let Write::Labels { min_size: 2.. } = write {
         clusters = clusters.with_sizes();
     }
-    let least = clusters.least_memory()?;
-    if has < least {
-        let needed = bytes((options.memory + least - has).next_multiple_of(1 << 20));
-        bail!("--memory {}: clusters of {} take {needed} at least", bytes(options.memory), store.display());
-    }
-    let kept = Kept::read(&job, order, beside.input.id_column.as_deref(), kind, Budget { has, least })?;
+    let budget = job.budget(has, clusters.least_memory()?, store)?;
+    let kept = Kept::read(&job, order, beside.input.id_column.as_deref(), kind, budget)?;
     let clusters = clusters.with_memory(has - kept.bytes());
     let columns = if write == Write::Keepers { KEPT } else { LABELS };
     let texts = [kind == IdKind::Text; 2];

@@ -221,7 +221,7 @@ impl Writing<'_> {
             rows.id(query);
             rows.id(id);
             rows.number(*shared);
-            rows.real(jaccard.map(|jaccard| (jaccard * 1e4).round() / 1e4));
+            rows.estimate(*jaccard);
             rows.end_row();
             if rows.is_full() {
                 output.write(rows)?;

@@ -7,7 +7,6 @@ use std::vec::IntoIter;
 
 use anyhow::{anyhow, bail};
 use fpstore::{Fingerprint, Id, IdKind, IdRef, Parameters};
-use fpstore_tools::documents::DocumentId;
 use fpstore_tools::input::{Header, IdRule, Ids, InputOptions, RawId, Series, Source, parse_hex, sources};
 use fpstore_tools::notice;
 use fpstore_tools::progress::Progress;
@@ -178,12 +177,7 @@ impl<F: Fingerprint> Queries<F> {
             },
             From::Texts(texts) => match texts.next_made()? {
                 Some((place, id, fingerprint)) => {
-                    let raw = match &id {
-                        DocumentId::None => RawId::None,
-                        DocumentId::Number(number) => RawId::Number(*number),
-                        DocumentId::Text(text) => RawId::Text(text.as_bytes()),
-                    };
-                    let id = own_id(raw, self.rule.as_mut()).map_err(|message| anyhow!("{place}: {message}"))?;
+                    let id = own_id(id.raw(), self.rule.as_mut()).map_err(|message| anyhow!("{place}: {message}"))?;
                     (sketching::words(fingerprint), id)
                 }
                 None => return Ok(None),

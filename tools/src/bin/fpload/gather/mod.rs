@@ -1,5 +1,6 @@
 //! Reads all inputs to their end, in the order of the command line.
 
+mod each_document;
 mod fingerprints;
 mod gathered;
 mod load;
@@ -8,6 +9,7 @@ mod texts;
 use fpstore::{Fingerprint, Parameters};
 
 use crate::args::Args;
+pub(crate) use each_document::each_document;
 use fingerprints::Fingerprints;
 pub(crate) use gathered::{Gathered, PassedOver};
 pub(crate) use load::Load;

@@ -1,21 +1,17 @@
 //! Inputs that hold documents, whose fingerprints are made while they are read.
 
-use std::ffi::OsStr;
-
 use anyhow::bail;
 use fpsketch::Simhash;
 use fpstore::bulk::RecordSorter;
-use fpstore::{Fingerprint, Parameters};
-use fpstore_tools::documents::{
-    self, Document, DocumentId, DocumentOptions, Fault, FaultKind, Location, Made, Rejects,
-};
-use fpstore_tools::input::{IdRule, Ids, RawId};
-use fpstore_tools::output::check_apart;
+use fpstore::{Fingerprint, IdRef, Parameters};
+use fpstore_tools::documents::{self, Content, DocumentOptions, Location};
+use fpstore_tools::input::{IdRule, Ids};
 use fpstore_tools::progress::Progress;
 use fpstore_tools::sketching;
 
 use crate::args::Args;
 use crate::creation;
+use crate::gather::each_document::each_document;
 use crate::gather::{Gathered, Load, PassedOver};
 use crate::hasher::Hasher;
 
@@ -72,38 +68,14 @@ impl Texts {
         let ids = store.map_or_else(|| creation::wanted_ids(args), |store| Ids::Is(store.ids()));
         let mut rule = IdRule::new(ids);
         let mut sorter = RecordSorter::<F>::new(path, options);
-        let leave = &args.texts.leave;
-        let read: Vec<&OsStr> = args.inputs.iter().map(AsRef::as_ref).chain([path.as_os_str()]).collect();
-        check_apart(&[("--rejects", leave.rejects.rejects.as_deref())], &read)?;
-        let (mut rejects, least) = (Rejects::open(&leave.rejects)?, leave.least());
-        let make = |Document { id, content, .. }, place: &Location| {
-            let fingerprint = sketching::fingerprint(&simhash, content.document(), place, least);
-            Ok(fingerprint
-                .map(|fingerprint| (id, fingerprint))
-                .map_err(|few| Fault::features(few, least, content.bytes())))
+        let make = |content: &Content, place: &Location, least| {
+            sketching::fingerprint(&simhash, content.document(), place, least)
         };
-        let take = |made: Vec<Made<Result<(DocumentId, u128), Fault>>>| {
-            for made in made {
-                let Some((place, (id, fingerprint))) = rejects.keep(made)? else { continue };
-                let id = match &id {
-                    DocumentId::None => RawId::None,
-                    DocumentId::Number(number) => RawId::Number(*number),
-                    DocumentId::Text(text) => RawId::Text(text.as_bytes()),
-                };
-                match rule.check(id) {
-                    Ok(id) => sorter.push(sketching::words(fingerprint), id)?,
-                    Err(message) => rejects.leave_out(&place, &Fault::new(FaultKind::Id, message))?,
-                }
-            }
-            Ok(())
-        };
-        progress.message("reading".to_owned());
-        let counts = documents::each_or_fault(&inputs, args.document_memory(), MADE, &progress, make, take)?;
-        counts.warn_of_pages(args.document_memory());
-        progress.message("sorting".to_owned());
+        let push = |id: IdRef<'_>, fingerprint| Ok(sorter.push(sketching::words(fingerprint), id)?);
+        let (rejects, documents) = each_document((args, path), &inputs, (&mut rule, &progress), MADE, make, push)?;
         let records = sorter.finish()?;
         progress.finish();
-        let left_out = rejects.finish(counts.documents)?;
+        let left_out = rejects.finish(documents)?;
         left_out.warn();
         Ok(Gathered { records, rule, hasher, passed_over: PassedOver { left_out, ..PassedOver::default() } })
     }

@@ -1,0 +1,52 @@
+//! The runs of a key index together: all keys in order, the sketches of records, and which records were removed.
+
+use crate::bitset::NumberSet;
+use crate::error::Result;
+use crate::segment::{Ranks, Scratch, Segment, SegmentRecords};
+use crate::version::newest::NewestEntries;
+use crate::version::run::Run;
+use std::sync::Arc;
+
+/// The numbers of the records that some runs of a key index remove. A number is never given again.
+pub(crate) fn removed_numbers(runs: &[Arc<Run>]) -> Result<NumberSet> {
+    let mut numbers = Vec::new();
+    for segment in runs.iter().filter_map(|run| run.tombstones.as_ref()) {
+        let (table, mut scratch, mut block) = (segment.primary_table()?, Scratch::default(), Vec::<u64>::new());
+        for number in 0..table.index().len() {
+            table.fingerprints(number, &mut scratch, &mut block)?;
+            numbers.append(&mut block);
+        }
+    }
+    Ok(NumberSet::new(numbers))
+}
+
+/// The keys of some runs with the numbers of their records, in order; those of removed records may be among them.
+pub(crate) fn keys_of<'a>(runs: impl DoubleEndedIterator<Item = &'a Arc<Run>>) -> NewestEntries<u64> {
+    let mut merge = NewestEntries::default();
+    let keys = runs.rev().filter_map(|run| run.keys.as_ref());
+    keys.for_each(|keys| merge.add_records(SegmentRecords::new(Arc::clone(keys)), false));
+    merge
+}
+
+/// Finds the sketches of records whose numbers ascend.
+pub(crate) struct SketchCursor<'a>(Vec<(Ranks<'a, u64>, &'a Segment)>);
+
+impl<'a> SketchCursor<'a> {
+    pub(crate) fn new(runs: impl Iterator<Item = &'a Arc<Run>>) -> Result<Self> {
+        let parts = runs.filter_map(|run| Some((run.records.as_ref()?, run.keys.as_ref()?)));
+        parts.map(|(records, keys)| Ok((Ranks::new(records)?, &**keys))).collect::<Result<_>>().map(Self)
+    }
+
+    /// The sketch of a record; empty if it has none, or no run has the record.
+    pub(crate) fn of<'b>(&mut self, number: u64, buffer: &'b mut Vec<u8>) -> Result<&'b [u8]>
+    where
+        'a: 'b,
+    {
+        for (ranks, keys) in &mut self.0 {
+            if let Some(rank) = ranks.of(number)? {
+                return keys.sketch(rank, buffer);
+            }
+        }
+        Ok(&[])
+    }
+}
