@@ -145,6 +145,13 @@ fn wrong_use_is_refused() {
     assert!(message(query(&[], KeyQuery::new().with_min_jaccard(0.5))).contains("without sketches"));
     assert!(message(query(&[0; 8], KeyQuery::new().with_min_jaccard(f64::NAN))).contains("NaN is not possible"));
     drop(index);
+    // Four bits of the second byte are samples.
+    let short = parameters(format.with_sketch(12, 4), IdKind::Number);
+    let index = KeyIndex::create(directory.path().join("short"), &short, &options()).unwrap();
+    let query = |sketch: &[u8]| index.query(&[1], sketch, &KeyQuery::new()).map(drop);
+    assert!(message(query(&[0xFF, 0x1F])).contains("bits after its last sample"));
+    query(&[0xFF, 0x0F]).unwrap();
+    drop(index);
     let open = <fpstore::Store>::open(&path, &options()).map(drop);
     assert!(message(open).contains("the store is of keys, not of fingerprints"));
     let fingerprints = directory.path().join("fingerprints");
