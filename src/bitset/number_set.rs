@@ -44,14 +44,14 @@ impl NumberSet {
 }
 
 /// A bitmap for so many numbers from `least` to `most`, if it takes less memory than a list of them.
-fn dense(least: u64, most: u64, count: u64) -> Option<Bitset> {
+pub(super) fn dense(least: u64, most: u64, count: u64) -> Option<Bitset> {
     let span = most.checked_sub(least).filter(|&span| span < count.saturating_mul(BITS_PER_NUMBER))?;
     usize::try_from(span).ok().map(|span| Bitset::new(span + 1))
 }
 
 /// The place of a number in a bitmap from `least` on; beyond any bitmap if it is less.
 #[inline]
-fn place(number: u64, least: u64) -> usize {
+pub(super) fn place(number: u64, least: u64) -> usize {
     number.checked_sub(least).and_then(|place| usize::try_from(place).ok()).unwrap_or(usize::MAX)
 }
 

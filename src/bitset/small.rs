@@ -27,6 +27,14 @@ impl Bitset {
         fresh
     }
 
+    /// Takes a number out.
+    #[inline]
+    pub(crate) fn remove(&mut self, number: usize) {
+        let bit = 1 << (number % 64);
+        let had = self.words.get_mut(number / 64).is_some_and(|word| std::mem::replace(word, *word & !bit) & bit != 0);
+        self.count -= u64::from(had);
+    }
+
     #[inline]
     pub(crate) fn has(&self, number: usize) -> bool {
         self.words.get(number / 64).is_some_and(|word| word >> (number % 64) & 1 == 1)
@@ -39,6 +47,11 @@ impl Bitset {
 
     pub(crate) fn count(&self) -> u64 {
         self.count
+    }
+
+    /// The bits, the lowest of each word first.
+    pub(super) fn into_words(self) -> Vec<u64> {
+        self.words
     }
 }
 
@@ -53,5 +66,7 @@ mod tests {
         assert!(!set.insert(64) && !set.insert(192));
         let all: Vec<usize> = (0..256).filter(|&number| set.has(number)).collect();
         assert_eq!((all, set.count()), (vec![0, 63, 64, 129], 4));
+        [63, 65, 63, 192].into_iter().for_each(|number| set.remove(number));
+        assert!(!set.has(63) && set.has(64) && set.count() == 3);
     }
 }

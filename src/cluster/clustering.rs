@@ -7,6 +7,7 @@ use crate::cluster::components::Components;
 use crate::cluster::groups::{Groups, records_of, shares, visit_best};
 use crate::cluster::keeper::Keeper;
 use crate::cluster::labels::{Gathering, Label, Labels};
+use crate::cluster::nearness::Measure;
 use crate::cluster::numbers::Numbers;
 use crate::error::Result;
 use crate::executor::Executor;
@@ -69,7 +70,7 @@ type Gathered<F> = (usize, F, u64, Option<Id>, Option<Id>);
 #[derive(Debug)]
 pub struct Clustering<F: Fingerprint = u64> {
     pub(crate) segments: Vec<Arc<Segment>>,
-    pub(crate) k: u32,
+    pub(crate) measure: Measure<F>,
     pub(crate) numbers: Numbers<F>,
     pub(crate) components: Components,
     pub(crate) divided: Option<Divided>,
@@ -169,10 +170,11 @@ impl<F: Fingerprint> Clustering<F> {
         }
         let (labels, keepers) = labels.finish()?;
         let smallest = smallest.map(|smallest| Ok(smallest.finish()?.0)).transpose()?;
+        let measure = clusters.measure(&segments, &components, keepers.as_deref())?;
         Ok(Self {
             executor: Arc::clone(&clusters.job.executor),
             segments,
-            k: clusters.k,
+            measure,
             numbers,
             components,
             divided,
@@ -252,11 +254,6 @@ impl<F: Fingerprint> Clustering<F> {
             output.send(gathered)
         };
         ordered(None, &*self.executor.crew()?, shares(&self.segments)?, || (), work, &mut sink).map(drop)
-    }
-
-    /// Whether a fingerprint of a component is beyond the distance from its keeper's; false if keepers were not kept.
-    pub(crate) fn is_far(&self, fingerprint: F, component: Option<usize>) -> bool {
-        self.keeper_of(fingerprint, component).is_some_and(|keeper| keeper.distance(fingerprint) > self.k)
     }
 
     /// The fingerprint of the keeper of a fingerprint's cluster, if keepers were kept.

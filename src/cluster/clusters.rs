@@ -1,7 +1,9 @@
 //! The clusters of a store, before they are searched.
 
+use crate::cluster::components::Components;
 use crate::cluster::linkage::Linkage;
 use crate::cluster::linker::Linker;
+use crate::cluster::nearness::Measure;
 use crate::cluster::numbers::Numbers;
 use crate::error::{Error, ErrorKind, Result};
 use crate::fingerprint::Fingerprint;
@@ -18,6 +20,10 @@ use std::sync::Arc;
 pub(crate) const LOOKED_UP: u64 = 256;
 const LEAST_JOIN: u64 = 16 << 20;
 pub(crate) const COMPONENT: u64 = 4;
+/// Bytes of the number of keys that a record and its keeper both have.
+const SHARED: u64 = 4;
+/// Bytes of the number of a record whose sketch is compared.
+const RECORD: u64 = 8;
 /// Bytes of a kept record's place among the ids of its fingerprint.
 const PLACE: u64 = 4;
 
@@ -84,6 +90,23 @@ impl<F: Fingerprint> Clusters<F> {
     #[must_use]
     pub fn skipped_keys(&self) -> u64 {
         self.linker.as_ref().map_or(0, |linker| linker.skipped())
+    }
+
+    /// Measures how near records are to the keepers of their components, if these were kept.
+    pub(crate) fn measure(
+        &self,
+        segments: &[Arc<Segment>],
+        components: &Components,
+        keepers: Option<&[F]>,
+    ) -> Result<Measure<F>> {
+        let Some(linker) = &self.linker else { return Ok(Measure::Distance { k: self.k }) };
+        let count = |keepers| {
+            let memory = self.spare()? / 2;
+            let numbers = self.job.executor.run(|| Numbers::<F>::new(segments, memory / 2))?;
+            linker.count_shared(&numbers, components, keepers, &self.job_within(memory - numbers.bytes()))
+        };
+        let shared = keepers.map(count).transpose()?.unwrap_or_default();
+        Ok(Measure::Linked { linker: Arc::clone(linker), shared })
     }
 
     /// A part of the work with this much memory, and the same progress.
@@ -196,8 +219,11 @@ impl<F: Fingerprint> Clusters<F> {
     /// `Unsupported` if there are more than four billion fingerprints.
     pub fn least_memory(&self) -> Result<u64> {
         let chains = if self.chains && self.linkage != Linkage::Single { COMPONENT } else { 0 };
+        let has_keys = self.linker.is_some();
+        let shared = if self.keepers && has_keys { SHARED } else { 0 };
+        let records = if self.linkage == Linkage::Star && has_keys { RECORD } else { 0 };
         // A byte for the bits.
-        let each = self.linkage.bytes() + chains + 1;
+        let each = self.linkage.bytes() + chains + shared.max(records) + 1;
         let segments = self.segments()?;
         let old = segments.get(..self.old()?).filter(|_| self.removals).unwrap_or_default();
         let places = u64::from(Numbers::<F>::count_of(old)?) * PLACE;

@@ -4,14 +4,16 @@ use crate::cluster::clustering::{Clustering, best_of};
 use crate::cluster::groups::{Groups, records_of, shares};
 use crate::cluster::keeper::Keeper;
 use crate::cluster::labels::Label;
+use crate::cluster::nearness::Nearness;
 use crate::error::{Error, Result};
 use crate::fingerprint::{Fingerprint, Id, Record};
+use crate::join::keys::SketchBuffers;
 use crate::join::{Output, ordered};
 use crate::version::Share;
 use std::ops::ControlFlow;
 
 /// A record that is not kept, and the record that is kept in its place.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Removed<F = u64> {
     /// The record; without ids, its fingerprint with the number of records that are not kept.
     pub record: Record<F>,
@@ -19,12 +21,12 @@ pub struct Removed<F = u64> {
     pub keeper: Label<F>,
     /// The smallest id of its cluster or, without ids, the smallest fingerprint.
     pub cluster: Label<F>,
-    /// Bits in which its fingerprint differs from the keeper's.
-    pub distance: u32,
+    /// How near it is to the keeper.
+    pub nearness: Nearness,
 }
 
 /// What becomes of a record.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub enum Decision<F = u64> {
     /// It is kept: the label of its cluster.
     Kept(Label<F>),
@@ -37,8 +39,7 @@ pub enum Decision<F = u64> {
 pub struct LeftOut {
     /// All of them.
     pub records: u64,
-    /// Records whose fingerprints are farther from the keeper's than the distance at which records are linked: others
-    /// link them.
+    /// Records that are not near their keepers by the rule that links records, such as a distance: others link them.
     pub far: u64,
 }
 
@@ -55,6 +56,7 @@ pub(crate) struct Grounds<F> {
     pub(crate) cluster: Label<F>,
     /// The keeper's fingerprint.
     near: F,
+    nearness: Nearness,
 }
 
 impl<F: Fingerprint> Clustering<F> {
@@ -100,6 +102,7 @@ impl<F: Fingerprint> Clustering<F> {
         let work = |(): &mut (), share: Share, output: &Output<_>| {
             self.progress.check()?;
             let (mut part, mut ids) = ((T::default(), LeftOut::default()), Vec::new());
+            let mut buffers = SketchBuffers::default();
             let decide = |part: &mut (T, LeftOut), decision| match add(&mut part.0, decision) {
                 ControlFlow::Continue(()) => Ok(()),
                 ControlFlow::Break(()) => output.send(std::mem::take(part)),
@@ -116,16 +119,19 @@ impl<F: Fingerprint> Clustering<F> {
                     }
                     let records = records_of(&ids).saturating_add(groups.count_rest(fingerprint)?);
                     let others = records.saturating_sub(u64::from(near == fingerprint));
-                    part.1.add(others, near.distance(fingerprint) > self.k);
+                    if others > 0 {
+                        let nearness = self.measure.of(groups.number(), fingerprint, near, &mut buffers)?;
+                        part.1.add(others, self.measure.is_far(nearness));
+                    }
                     continue;
                 }
-                let grounds = self.grounds(fingerprint, component, &ids, more)?;
+                let grounds = self.grounds((groups.number(), fingerprint), component, &ids, more, &mut buffers)?;
                 if near == fingerprint {
                     decide(&mut part, Decision::Kept(grounds.keeper.clone()))?;
                 }
                 while !ids.is_empty() {
                     for removed in ids.drain(..).filter_map(|id| grounds.removed(fingerprint, id)) {
-                        part.1.add(removed.record.id.records(), removed.distance > self.k);
+                        part.1.add(removed.record.id.records(), self.measure.is_far(removed.nearness));
                         decide(&mut part, Decision::Removed(removed))?;
                     }
                     groups.next_ids(fingerprint, &mut ids)?;
@@ -143,16 +149,31 @@ impl<F: Fingerprint> Clustering<F> {
         Ok(left)
     }
 
-    /// `ids` are the fingerprint's ids, or the first ones if there are `more`.
+    /// What the evidence says of a fingerprint with its number; its ids as for [`Clustering::names`].
     pub(crate) fn grounds(
+        &self,
+        (number, fingerprint): (u32, F),
+        component: Option<usize>,
+        ids: &[Id],
+        more: bool,
+        buffers: &mut SketchBuffers,
+    ) -> Result<Grounds<F>> {
+        let (keeper, cluster) = self.names(fingerprint, component, ids, more)?;
+        let near = self.keeper_of(fingerprint, component).unwrap_or(fingerprint);
+        let nearness = self.measure.of(number, fingerprint, near, buffers)?;
+        Ok(Grounds { keeper, cluster, near, nearness })
+    }
+
+    /// The keeper of a fingerprint's cluster and the smallest id in it. `ids` are the fingerprint's ids, or the first
+    /// ones if there are `more`.
+    pub(crate) fn names(
         &self,
         fingerprint: F,
         component: Option<usize>,
         ids: &[Id],
         more: bool,
-    ) -> Result<Grounds<F>> {
+    ) -> Result<(Label<F>, Label<F>)> {
         let (keeper, _) = self.label(fingerprint, component, ids, more)?;
-        let near = self.keeper_of(fingerprint, component).unwrap_or(fingerprint);
         let named = |best: Option<Id>| match best {
             Some(id) if !matches!(id, Id::Count(_)) => Label::Id(id),
             _ => keeper.clone(),
@@ -163,7 +184,7 @@ impl<F: Fingerprint> Clustering<F> {
             (None, Some(_)) => named(Keeper::Smallest.best(ids)),
             (_, None) => keeper.clone(),
         };
-        Ok(Grounds { keeper, cluster, near })
+        Ok((keeper, cluster))
     }
 }
 
@@ -178,8 +199,8 @@ impl<F: Fingerprint> Grounds<F> {
         if id == Id::Count(0) || is_near && matches!(&self.keeper, Label::Id(keeper) if *keeper == id) {
             return None;
         }
-        let distance = fingerprint.distance(self.near);
         let record = Record { fingerprint, id };
-        Some(Removed { record, keeper: self.keeper.clone(), cluster: self.cluster.clone(), distance })
+        let (keeper, cluster) = (self.keeper.clone(), self.cluster.clone());
+        Some(Removed { record, keeper, cluster, nearness: self.nearness })
     }
 }

@@ -221,7 +221,8 @@ impl<F: Fingerprint> Clusters<F> {
             visit_stored(parts.old, share, &mut |fingerprints: &[F]| {
                 for &one in fingerprints {
                     result = std::mem::replace(&mut result, Ok(())).and_then(|()| {
-                        if !clustering.is_far(one, clustering.components.of(ascending.of(one)?)) {
+                        let keeper = clustering.keeper_of(one, clustering.components.of(ascending.of(one)?));
+                        if keeper.is_none_or(|keeper| keeper.distance(one) <= self.k) {
                             return Ok(());
                         }
                         let name: String = (0..F::WORDS).map(|word| format!("{:016x}", one.word(word))).collect();

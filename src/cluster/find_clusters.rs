@@ -117,10 +117,6 @@ impl<F: Fingerprint> Clusters<F> {
     }
 
     fn find_after(&self, previous: Option<Previous<F>>, keeper: &Keeper) -> Result<Clustering<F>> {
-        if self.linker.is_some() && self.keepers {
-            let message = "the records of a key index have no distance from their keepers";
-            return Err(Error::new(ErrorKind::Unsupported, message).with_remedy("find the clusters alone"));
-        }
         if self.linkage != Linkage::Single {
             self.check_single(previous.is_some())?;
             return Clustering::new(self, self.link(keeper)?, keeper, Among::All);

@@ -4,6 +4,8 @@
 //! Then the fingerprints that have pairs get positions by the priority of their best records (`priority.rs`), and the
 //! pairs are sorted by the positions of their later and their earlier fingerprint. One pass over them makes the
 //! clusters (`linkage.rs`).
+//!
+//! Stars of a key index are found without all pairs (`key_stars.rs`).
 
 use crate::bitset::Bitset;
 use crate::cluster::chains::Divided;
@@ -21,8 +23,9 @@ use crate::error::Result;
 use crate::extsort::{Sorter, Spool};
 use crate::fingerprint::Fingerprint;
 use crate::join::{Join, Output, Results, Step, Taker, Ticket};
-use crate::segment::Scratch;
+use crate::segment::{Scratch, Segment};
 use std::ops::ControlFlow;
+use std::sync::Arc;
 
 /// Pairs that threads hand on together.
 const CHUNK: usize = 1 << 13;
@@ -61,6 +64,9 @@ impl<F: Fingerprint> Taker<F> for Numbering<'_, F> {
 impl<F: Fingerprint> Clusters<F> {
     /// The clusters by star or complete linkage.
     pub(crate) fn link(&self, keeper: &Keeper) -> Result<United<F>> {
+        if let Some(linker) = self.linker.as_deref().filter(|_| self.linkage == Linkage::Star) {
+            return self.link_stars(linker, keeper);
+        }
         let spare = self.spare()?;
         let segments = self.segments()?;
         let count = Numbers::<F>::count_of(&segments)?;
@@ -81,12 +87,7 @@ impl<F: Fingerprint> Clusters<F> {
         };
         numbers.release();
         let connected = sets.map(|sets| Components::new(sets.into_parents()));
-        let mut positions = vec![u32::MAX; count as usize];
-        let is_wanted = |number: u32| has_pairs.has(number as usize);
-        let mut priorities = Priorities::new(self.parameters.ids(), keeper, &self.job.workspace(spare / 2));
-        let mut add = |fingerprint, number, best: &_| priorities.add(fingerprint, number, best);
-        visit_best(&self.job, (&segments, &numbers), is_wanted, keeper, None, &mut add)?;
-        let members = priorities.finish(&mut positions, 0)?;
+        let (positions, members) = self.positions((&segments, &numbers), &has_pairs, keeper, spare / 2)?;
         let keepers = self.keepers(self.linkage, &pairs, &positions, members, spare / 2)?;
         let connected = connected.map(|connected| {
             let keepers = Divided::keepers(&connected, &positions);
@@ -96,6 +97,39 @@ impl<F: Fingerprint> Clusters<F> {
         let divided = connected.map(|(connected, keepers)| Divided::of(connected, keepers, &components));
         let searched = count.into();
         Ok(United { segments, numbers, components, divided, before: None, searched, labelled: 0 })
+    }
+
+    /// The stars of a linker, found without all of its pairs.
+    fn link_stars(&self, linker: &dyn Linker<F>, keeper: &Keeper) -> Result<United<F>> {
+        let spare = self.spare()?;
+        let segments = self.segments()?;
+        let count = Numbers::<F>::count_of(&segments)?;
+        let numbers = self.job.executor.run(|| Numbers::<F>::new(&segments, spare / 2))?;
+        let job = self.job_within((spare - numbers.bytes()) / 2);
+        let mut members = Bitset::new(count as usize);
+        linker.members(&numbers, &mut members, &job)?;
+        let (positions, members) = self.positions((&segments, &numbers), &members, keeper, job.memory)?;
+        let keepers = linker.stars(&numbers, &positions, members, &job)?;
+        let components = Components::of_keepers(positions, keepers, &Bitset::new(0));
+        let searched = count.into();
+        Ok(United { segments, numbers, components, divided: None, before: None, searched, labelled: 0 })
+    }
+
+    /// By number the position of each fingerprint that takes part, by priority, and the number of positions.
+    fn positions(
+        &self,
+        (segments, numbers): (&[Arc<Segment>], &Numbers<F>),
+        takes_part: &Bitset,
+        keeper: &Keeper,
+        memory: u64,
+    ) -> Result<(Vec<u32>, u32)> {
+        let mut positions = vec![u32::MAX; Numbers::<F>::count_of(segments)? as usize];
+        let is_wanted = |number: u32| takes_part.has(number as usize);
+        let mut priorities = Priorities::new(self.parameters.ids(), keeper, &self.job.workspace(memory));
+        let mut add = |fingerprint, number, best: &_| priorities.add(fingerprint, number, best);
+        visit_best(&self.job, (segments, numbers), is_wanted, keeper, None, &mut add)?;
+        let members = priorities.finish(&mut positions, 0)?;
+        Ok((positions, members))
     }
 
     /// As [`Clusters::near_pairs`], of the pairs that a linker finds within `joining` bytes.

@@ -1,11 +1,15 @@
 //! The links between the records of a key index: shared keys in place of distances.
 
+use crate::bitset::Bitset;
+use crate::cluster::components::Components;
+use crate::cluster::key_stars::SharedKeys;
 use crate::cluster::linker::Linker;
 use crate::cluster::numbers::Numbers;
 use crate::cluster::union_find::UnionFind;
 use crate::error::Result;
+use crate::extsort::Spool;
 use crate::join::JobContext;
-use crate::join::keys::{KeyGroups, KeyRule, NumberedPairs};
+use crate::join::keys::{KeyGroups, KeyRule, NumberedPairs, SketchBuffers, Sketches};
 use crate::segment::Scratch;
 use crate::version::{ReadView, StoreContext};
 use std::ops::ControlFlow;
@@ -18,13 +22,26 @@ pub(crate) struct KeyLinks {
     context: Arc<StoreContext>,
     view: ReadView,
     rule: KeyRule,
+    sketches: Sketches,
     skipped: AtomicU64,
 }
+
+/// Bytes of a number.
+const NUMBER: usize = 4;
 
 impl KeyLinks {
     pub(crate) fn new(context: &Arc<StoreContext>, view: ReadView, rule: KeyRule) -> Result<Self> {
         rule.check(&context.parameters)?;
-        Ok(Self { context: Arc::clone(context), view, rule, skipped: AtomicU64::new(0) })
+        let sketches = Sketches::new(&view, context.parameters.keys().unwrap_or_default())?;
+        Ok(Self { context: Arc::clone(context), view, rule, sketches, skipped: AtomicU64::new(0) })
+    }
+
+    /// Reads the records of each key, and counts the keys that do not count.
+    fn visit_groups(&self, job: &JobContext, visit: &mut dyn FnMut(&[u64], bool) -> Result<()>) -> Result<()> {
+        let groups = KeyGroups::new(&self.view, self.rule.most)?;
+        job.progress.begin(groups.keys());
+        self.skipped.store(groups.visit(&job.progress, visit)?, Ordering::Relaxed);
+        Ok(())
     }
 }
 
@@ -39,10 +56,8 @@ impl Linker<u64> for KeyLinks {
             });
         }
         // All records of a key are connected, whatever else they share, so each costs one step and no pair is made.
-        let groups = KeyGroups::new(&self.view, self.rule.most)?;
-        job.progress.begin(groups.keys());
         let mut first = 0;
-        let skipped = groups.visit(&job.progress, &mut |records, continues| {
+        self.visit_groups(job, &mut |records, continues| {
             let mut records = records.iter();
             if !continues && let Some(&record) = records.next() {
                 first = numbers.of(record, &mut scratch)?;
@@ -51,9 +66,7 @@ impl Linker<u64> for KeyLinks {
                 sets.unite(first, numbers.of(record, &mut scratch)?);
             }
             Ok(())
-        })?;
-        self.skipped.store(skipped, Ordering::Relaxed);
-        Ok(())
+        })
     }
 
     fn pairs(&self, job: &JobContext, visit: &mut dyn FnMut(u64, u64) -> Result<()>) -> Result<()> {
@@ -65,7 +78,100 @@ impl Linker<u64> for KeyLinks {
         })
     }
 
+    fn members(&self, numbers: &Numbers<u64>, members: &mut Bitset, job: &JobContext) -> Result<()> {
+        let mut scratch = Scratch::default();
+        self.visit_groups(job, &mut |records, _| {
+            records.iter().try_for_each(|&record| {
+                members.insert(numbers.of(record, &mut scratch)? as usize);
+                Ok(())
+            })
+        })
+    }
+
+    fn stars(&self, numbers: &Numbers<u64>, positions: &[u32], members: u32, job: &JobContext) -> Result<Vec<u32>> {
+        let groups = KeyGroups::new(&self.view, self.rule.most)?;
+        let shared = SharedKeys::new(&groups, numbers, (positions, members), &self.rule, job)?;
+        shared.keepers(members, &self.rule, &self.sketches, job)
+    }
+
+    fn count_shared(
+        &self,
+        numbers: &Numbers<u64>,
+        components: &Components,
+        keepers: &[u64],
+        job: &JobContext,
+    ) -> Result<Vec<u32>> {
+        let mut counts = Counts {
+            shared: vec![0; components.numbers()],
+            components,
+            is_here: Bitset::new(keepers.len()),
+            members: Spool::within(&job.workspace(job.memory)),
+        };
+        let (mut scratch, mut found) = (Scratch::default(), Vec::new());
+        self.visit_groups(job, &mut |records, continues| {
+            if !continues {
+                counts.end_key()?;
+            }
+            for &record in records {
+                let number = numbers.of(record, &mut scratch)?;
+                let Some(component) = components.of(number) else { continue };
+                found.extend(number.to_le_bytes());
+                if keepers.get(component) == Some(&record) {
+                    counts.is_here.insert(component);
+                }
+            }
+            counts.members.append(&mut found)
+        })?;
+        counts.end_key()?;
+        Ok(counts.shared)
+    }
+
+    fn jaccard(&self, a: u64, b: u64, buffers: &mut SketchBuffers) -> Result<Option<f64>> {
+        self.sketches.jaccard(a, b, buffers)
+    }
+
+    fn is_near(&self, shared: u64, jaccard: Option<f64>) -> bool {
+        self.rule.takes(shared, jaccard)
+    }
+
     fn skipped(&self) -> u64 {
         self.skipped.load(Ordering::Relaxed)
+    }
+}
+
+/// Counts key by key: a key costs each of its records a step, however many have it.
+struct Counts<'a> {
+    shared: Vec<u32>,
+    components: &'a Components,
+    /// The components whose keepers have the key.
+    is_here: Bitset,
+    /// The numbers of the records that have the key and are in components.
+    members: Spool,
+}
+
+impl Counts<'_> {
+    /// Counts the key that `members` have, and prepares for the next one.
+    fn end_key(&mut self) -> Result<()> {
+        let Self { shared, components, is_here, members } = self;
+        let component = |number: [u8; NUMBER]| {
+            let number = u32::from_le_bytes(number);
+            Some((number as usize, components.of(number)?))
+        };
+        if is_here.count() > 0 {
+            members.visit(NUMBER, |piece| {
+                let here = piece.as_chunks().0.iter().filter_map(|&number| component(number));
+                for (number, _) in here.filter(|(_, component)| is_here.has(*component)) {
+                    shared.get_mut(number).into_iter().for_each(|count| *count = count.saturating_add(1));
+                }
+                Ok(())
+            })?;
+            members.visit(NUMBER, |piece| {
+                let here = piece.as_chunks().0.iter().filter_map(|&number| component(number));
+                here.for_each(|(_, component)| is_here.remove(component));
+                Ok(())
+            })?;
+        }
+        members.clear();
+        Ok(())
     }
 }

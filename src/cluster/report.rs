@@ -5,10 +5,12 @@ use crate::cluster::clustering::Clustering;
 use crate::cluster::decisions::Removed;
 use crate::cluster::groups::{Groups, records_of, shares};
 use crate::cluster::labels::Label;
+use crate::cluster::nearness::Measure;
 use crate::cluster::totals::{Largest, keep};
-use crate::error::Result;
+use crate::error::{Error, ErrorKind, Result};
 use crate::extsort::Sample;
 use crate::fingerprint::Fingerprint;
+use crate::join::keys::SketchBuffers;
 use crate::join::{Output, ordered};
 use crate::version::Share;
 use rayon::prelude::*;
@@ -99,8 +101,12 @@ impl<F: Fingerprint> Clustering<F> {
     /// [`crate::cluster::clusters::Clusters::with_sizes`].
     ///
     /// # Errors
-    /// `Damaged` or `Io` from reading.
+    /// `Unsupported` of a key index, whose records have no distances; `Damaged` or `Io` from reading.
     pub fn report(&self, count: usize) -> Result<ClusterReport<F>> {
+        let Measure::Distance { k } = self.measure else {
+            let message = "the records of a key index have no distances to report";
+            return Err(Error::new(ErrorKind::Unsupported, message).with_remedy("read the evidence on them"));
+        };
         let (totals, chains) = self.totals(count)?;
         let (mut by_size, removed) = (totals.by_size, totals.removed);
         let sizes = self.sizes.as_deref().unwrap_or_default();
@@ -109,15 +115,15 @@ impl<F: Fingerprint> Clustering<F> {
         let alone = totals.largest.into_iter().map(|(Reverse(size), fingerprint)| (size, Place::Alone(fingerprint)));
         let mut largest = Largest::new();
         components.chain(alone).for_each(|(size, place)| keep(&mut largest, (Reverse(size), place), count));
-        let largest = self.measured(&largest.into_sorted_vec())?;
+        let largest = self.measured(&largest.into_sorted_vec(), k)?;
         let records =
             by_size.iter().map(|(size, clusters)| size.saturating_mul(*clusters)).fold(0, u64::saturating_add);
         let (clusters, sizes) = (by_size.values().sum(), classes(&by_size));
-        let far_records = removed.iter().skip(self.k as usize + 1).fold(0u64, |all, &more| all.saturating_add(more));
+        let far_records = removed.iter().skip(k as usize + 1).fold(0u64, |all, &more| all.saturating_add(more));
         Ok(ClusterReport { records, clusters, far_records, removed, chains, sizes, largest })
     }
 
-    fn measured(&self, clusters: &[(Reverse<u64>, Place<F>)]) -> Result<Vec<LargeCluster<F>>> {
+    fn measured(&self, clusters: &[(Reverse<u64>, Place<F>)], k: u32) -> Result<Vec<LargeCluster<F>>> {
         if clusters.is_empty() {
             return Ok(Vec::new());
         }
@@ -125,7 +131,7 @@ impl<F: Fingerprint> Clustering<F> {
         let work = |(): &mut (), share: Share, output: &Output<_>| {
             self.progress.check()?;
             let mut groups = Groups::new(&self.segments, &self.numbers, &self.components, share)?;
-            let (mut members, mut ids) = (Vec::new(), Vec::new());
+            let (mut members, mut ids, mut buffers) = (Vec::new(), Vec::new(), SketchBuffers::default());
             let mut samples: Vec<usize> = vec![0; clusters.len()];
             while let Some((fingerprint, component)) = groups.next_fingerprint()? {
                 let place = component.map_or(Place::Alone(fingerprint), Place::Component);
@@ -138,7 +144,8 @@ impl<F: Fingerprint> Clustering<F> {
                 if let Some(samples) = samples.get_mut(number).filter(|samples| **samples < SAMPLES)
                     && self.keepers.is_some()
                 {
-                    let grounds = self.grounds(fingerprint, component, &ids, groups.has_more(fingerprint))?;
+                    let more = groups.has_more(fingerprint);
+                    let grounds = self.grounds((groups.number(), fingerprint), component, &ids, more, &mut buffers)?;
                     let all = ids.drain(..).filter_map(|id| grounds.removed(fingerprint, id));
                     removed.extend(all.take(SAMPLES - *samples));
                     *samples += removed.len();
@@ -165,16 +172,16 @@ impl<F: Fingerprint> Clustering<F> {
         let _ = ordered(None, &*self.executor.crew()?, shares(&self.segments)?, || (), work, &mut take)?;
         let measured =
             clusters.iter().zip(found).map(|((Reverse(records), place), (sample, fingerprints, removed))| {
-                let grounds = match *place {
-                    Place::Component(component) => self.grounds(F::default(), Some(component), &[], false)?,
-                    Place::Alone(fingerprint) => self.grounds(fingerprint, None, &[], true)?,
+                let (label, smallest) = match *place {
+                    Place::Component(component) => self.names(F::default(), Some(component), &[], false)?,
+                    Place::Alone(fingerprint) => self.names(fingerprint, None, &[], true)?,
                 };
                 let sample = sample.finish();
-                let (diameter, far_pairs) = self.executor.run(|| Ok(spread(&sample, self.k)))?;
+                let (diameter, far_pairs) = self.executor.run(|| Ok(spread(&sample, k)))?;
                 let sampled = fingerprints > sample.len() as u64;
                 Ok(LargeCluster {
-                    label: grounds.keeper,
-                    smallest: grounds.cluster,
+                    label,
+                    smallest,
                     records: *records,
                     fingerprints,
                     diameter,

@@ -33,6 +33,12 @@ impl Spool {
         Ok(())
     }
 
+    /// Takes all bytes out.
+    pub(crate) fn clear(&mut self) {
+        self.memory.clear();
+        self.file.clear();
+    }
+
     /// Calls `visit` with all bytes, in pieces of whole entries of `entry` bytes.
     pub(crate) fn visit(&self, entry: usize, mut visit: impl FnMut(&[u8]) -> Result<()>) -> Result<()> {
         let (mut offset, mut piece) = (0, Vec::new());

@@ -22,6 +22,10 @@ impl TemporaryFile {
         self.file.as_ref().map_or(0, |file| file.length())
     }
 
+    pub(crate) fn clear(&mut self) {
+        self.file = None;
+    }
+
     pub(crate) fn append(&mut self, bytes: &[u8]) -> Result<()> {
         let file = match &mut self.file {
             Some(file) => Ok(file),

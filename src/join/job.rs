@@ -80,6 +80,7 @@ impl Progress {
     }
 
     pub(crate) fn begin(&self, total: u64) {
+        self.0.done.store(0, Relaxed);
         self.0.total.store(total, Relaxed);
     }
 

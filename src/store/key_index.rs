@@ -159,8 +159,8 @@ impl KeyIndex {
     }
 
     /// The clusters of records that share keys. With a rule that takes any shared key, single linkage costs each key of
-    /// a record once, however many records share it; other rules and linkages make the pairs. Keepers
-    /// ([`Clusters::with_keepers`]) and new records ([`Clusters::with_new`]) are for fingerprints only.
+    /// a record once, however many records share it; other rules and linkages make the pairs. New records
+    /// ([`Clusters::with_new`]) are for fingerprints only.
     ///
     /// # Errors
     /// `InvalidInput` if a similarity is wanted that cannot be estimated.

@@ -1,6 +1,6 @@
 //! The runs of a key index together: all keys in order, the sketches of records, and which records were removed.
 
-use crate::bitset::NumberSet;
+use crate::bitset::{NumberRanks, NumberSet};
 use crate::error::Result;
 use crate::segment::{Ranks, Scratch, Segment, SegmentRecords};
 use crate::version::newest::NewestEntries;
@@ -18,6 +18,20 @@ pub(crate) fn removed_numbers(runs: &[Arc<Run>]) -> Result<NumberSet> {
         }
     }
     Ok(NumberSet::new(numbers))
+}
+
+/// The ranks of the numbers of a run's records.
+pub(crate) fn record_ranks(records: &Segment) -> Result<NumberRanks> {
+    let table = records.primary_table()?;
+    let (mut scratch, mut block) = (Scratch::default(), Vec::<u64>::new());
+    table.fingerprints(0, &mut scratch, &mut block)?;
+    let bounds = (block.first().copied().unwrap_or(0), table.index().last_key(), records.footer().fingerprints);
+    let blocks =
+        (0..table.index().len()).flat_map(|number| match table.fingerprints(number, &mut scratch, &mut block) {
+            Ok(()) => std::mem::take(&mut block).into_iter().map(Ok).collect(),
+            Err(error) => vec![Err(error)],
+        });
+    NumberRanks::of_ascending(bounds, blocks)
 }
 
 /// The keys of some runs with the numbers of their records, in order; those of removed records may be among them.

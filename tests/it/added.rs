@@ -59,7 +59,7 @@ fn with_new<F: Fingerprint>(store: &Store<F>, new: &Store<F>, k: u32) -> Cluster
 fn gone_on<F: Fingerprint>(clusters: &Clusters<F>, given: &[Removed<F>], keeper: &Keeper) -> Result<Clustering<F>> {
     let mut removals = clusters.removals()?;
     for (one, line) in given.iter().zip(1..) {
-        removals.push(&label(&one.record), &one.keeper, one.distance, line)?;
+        removals.push(&label(&one.record), &one.keeper, one.nearness.distance().unwrap(), line)?;
     }
     clusters.find_from_removals(removals, keeper)
 }
@@ -114,7 +114,7 @@ fn agrees<F: Fingerprint>(parameters: &Parameters, parts: &[Vec<Record<F>>], k: 
             largest.sort_unstable_by(|a, b| b.cmp(a));
             assert!(report.largest.iter().map(|one| one.records).eq(largest.into_iter().take(3)), "{told}");
             let mut distances = vec![0; report.removed.len()];
-            removed.iter().for_each(|one| distances[one.distance as usize] += count(&one.record));
+            removed.iter().for_each(|one| distances[one.nearness.distance().unwrap() as usize] += count(&one.record));
             assert_eq!((report.removed, report.far_records), (distances, 0), "{told}");
         }
         given = removed;

@@ -2,7 +2,7 @@
 
 use crate::clusters::{crowded, text};
 use crate::support::{Fixture, Random, families, gathered, numbered, real, wide};
-use fpstore::clusters::{Clustering, Decision, Keeper, Label, LeftOut, Linkage, Removed};
+use fpstore::clusters::{Clustering, Decision, Keeper, Label, LeftOut, Linkage, Nearness, Removed};
 use fpstore::{ErrorKind, Fingerprint, Id, IdKind, Parameters, ReadMode, Record, Result, Store, U256};
 use std::cmp::Ordering;
 use std::collections::{BTreeMap, BTreeSet};
@@ -78,7 +78,7 @@ pub(crate) fn expected<F: Fingerprint>(clusters: &[Cluster<F>]) -> (Vec<Removed<
                 record: Record { fingerprint: record.fingerprint, id: left },
                 keeper: label(keeper),
                 cluster: smallest.clone(),
-                distance: record.fingerprint.distance(keeper.fingerprint),
+                nearness: Nearness::Distance(record.fingerprint.distance(keeper.fingerprint)),
             });
         }
     }
@@ -282,7 +282,7 @@ fn a_million_records_with_one_fingerprint_are_one_star() {
         let add = |sums: &mut (u64, u64), decision: Decision| {
             let Decision::Removed(one) = decision else { return ControlFlow::Continue(()) };
             assert_eq!((&one.keeper, &one.cluster), (&Label::Id(Id::Number(2_000_000)), &Label::Id(Id::Number(0))));
-            (sums.0, sums.1) = (sums.0 + 1, sums.1 + u64::from(one.distance));
+            (sums.0, sums.1) = (sums.0 + 1, sums.1 + u64::from(one.nearness.distance().unwrap()));
             ControlFlow::Continue(())
         };
         let (mut removed, mut distances) = (0, 0);
@@ -309,7 +309,9 @@ fn a_star_of_a_million_records_with_many_fingerprints() {
     let (kept, mut removed, _) = decisions(&clusters.find(&Keeper::Smallest).unwrap());
     let center = Label::Id(Id::Number(0));
     assert_eq!(kept, std::slice::from_ref(&center));
-    let is_right = |one: &Removed| one.distance == one.record.fingerprint.count_ones() && one.cluster == center;
+    let is_right = |one: &Removed| {
+        one.nearness == Nearness::Distance(one.record.fingerprint.count_ones()) && one.cluster == center
+    };
     assert!(removed.iter().all(|one| is_right(one) && one.keeper == center));
     removed.sort_by(|a, b| a.record.id.cmp(&b.record.id));
     assert!(removed.iter().map(|one| &one.record).eq(&records[1..]));

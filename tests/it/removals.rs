@@ -75,7 +75,7 @@ fn agrees<F: Fingerprint>(store: &Store<F>, records: &[Record<F>], k: u32, linka
     let components = single(records, k, keeper);
     let clusters = if linkage == Linkage::Single { components.clone() } else { greedy(records, k, linkage, keeper) };
     let (removed, _) = expected(&clusters);
-    let removed = histogram(removed.iter().map(|one| (one.distance, count(&one.record.id))));
+    let removed = histogram(removed.iter().map(|one| (one.nearness.distance().unwrap(), count(&one.record.id))));
     let large: Vec<Large<F>> = clusters
         .iter()
         .map(|cluster| {

@@ -91,6 +91,12 @@ impl Lucene {
         self
     }
 
+    /// How documents are prepared.
+    #[must_use]
+    pub fn preparation(&self) -> &Preparation {
+        &self.preparation
+    }
+
     /// Changes how documents are prepared: `change` receives the current preparation.
     #[must_use]
     pub fn prepared(mut self, change: impl FnOnce(Preparation) -> Preparation) -> Self {

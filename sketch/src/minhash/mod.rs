@@ -67,6 +67,12 @@ impl MinHash {
         Ok(Self { preset, places, seed, preparation, permutations })
     }
 
+    /// How documents are prepared.
+    #[must_use]
+    pub fn preparation(&self) -> &Preparation {
+        &self.preparation
+    }
+
     /// Changes how documents are prepared: `change` receives the current preparation.
     #[must_use]
     pub fn prepared(mut self, change: impl FnOnce(Preparation) -> Preparation) -> Self {

@@ -2,14 +2,12 @@
 
 use super::groups::KeyGroups;
 use super::rule::KeyRule;
+use super::sketches::{SketchBuffers, Sketches};
 use crate::error::{Error, Result};
 use crate::extsort::{Sorted, Sorter, Workspace};
 use crate::fingerprint::Id;
-use crate::format::KeyFormat;
 use crate::join::job::{JobContext, Progress};
-use crate::query::keys::jaccard;
-use crate::segment::{Scratch, Segment};
-use crate::version::{IdLookup, ReadView, Run, Snapshot, StoreContext};
+use crate::version::{IdLookup, ReadView, Snapshot, StoreContext};
 use std::ops::ControlFlow;
 use std::path::Path;
 use std::sync::Arc;
@@ -93,16 +91,16 @@ impl KeyPairs {
 type Occurrence = (u64, (u64, u64));
 
 /// The pairs of the numbers of records, found and sorted.
-pub(crate) struct NumberedPairs<'a> {
+pub(crate) struct NumberedPairs {
     occurrences: Sorted<Occurrence>,
     rule: KeyRule,
-    sketches: Sketches<'a>,
+    sketches: Sketches,
     memory: u64,
     pub(crate) skipped: u64,
 }
 
-impl<'a> NumberedPairs<'a> {
-    pub(crate) fn new(context: &StoreContext, view: &'a ReadView, rule: KeyRule, job: &JobContext) -> Result<Self> {
+impl NumberedPairs {
+    pub(crate) fn new(context: &StoreContext, view: &ReadView, rule: KeyRule, job: &JobContext) -> Result<Self> {
         let workspace = job.workspace(job.memory);
         let groups = KeyGroups::new(view, rule.most)?;
         job.progress.begin(groups.keys());
@@ -124,7 +122,7 @@ impl<'a> NumberedPairs<'a> {
             Ok(())
         })?;
         drop(all);
-        let sketches = Sketches::new(view, context.parameters.keys().unwrap_or_default());
+        let sketches = Sketches::new(view, context.parameters.keys().unwrap_or_default())?;
         let occurrences = job.executor.run(|| sorter.finish())?;
         Ok(Self { occurrences, rule, sketches, memory: workspace.memory_of_chunks(), skipped })
     }
@@ -135,7 +133,7 @@ impl<'a> NumberedPairs<'a> {
         &self,
         visit: &mut dyn FnMut(u64, u64, u64, Option<f64>) -> Result<ControlFlow<()>>,
     ) -> Result<()> {
-        let mut buffers = Default::default();
+        let mut buffers = SketchBuffers::default();
         let mut items = self.occurrences.items(self.memory).peekable();
         while let Some(first) = items.next() {
             let (a, (b, _)) = first?;
@@ -146,11 +144,11 @@ impl<'a> NumberedPairs<'a> {
                 same?;
                 shared += 1;
             }
-            if shared < self.rule.threshold.min_shared {
+            if !self.rule.takes(shared, None) {
                 continue;
             }
             let jaccard = self.sketches.jaccard(a, b, &mut buffers)?;
-            if jaccard.is_some_and(|jaccard| jaccard < self.rule.threshold.min_jaccard) {
+            if !self.rule.takes(shared, jaccard) {
                 continue;
             }
             if visit(a, b, shared, jaccard)?.is_break() {
@@ -180,38 +178,5 @@ fn check_space(workspace: &Workspace, before: u64, more: u64) -> Result<()> {
             ))
         }
         _ => Ok(()),
-    }
-}
-
-/// The sketches of all records.
-struct Sketches<'a> {
-    runs: Vec<(&'a Segment, &'a Segment)>,
-    format: KeyFormat,
-}
-
-impl<'a> Sketches<'a> {
-    fn new(view: &'a ReadView, format: KeyFormat) -> Self {
-        let parts = |run: &'a Arc<Run>| Some((&**run.records.as_ref()?, &**run.keys.as_ref()?));
-        let runs =
-            if format.sketch_bits() > 0 { view.version.runs.iter().filter_map(parts).collect() } else { Vec::new() };
-        Self { runs, format }
-    }
-
-    fn jaccard(&self, a: u64, b: u64, buffers: &mut (Scratch, Vec<u8>, Vec<u8>)) -> Result<Option<f64>> {
-        if self.runs.is_empty() {
-            return Ok(None);
-        }
-        let (scratch, left, right) = buffers;
-        let (a, b) = (self.of(a, scratch, left)?, self.of(b, scratch, right)?);
-        Ok(Some(jaccard(self.format, a, b)))
-    }
-
-    fn of<'b>(&'b self, number: u64, scratch: &mut Scratch, buffer: &'b mut Vec<u8>) -> Result<&'b [u8]> {
-        for (records, keys) in &self.runs {
-            if let Some(rank) = records.rank_of(number, scratch)? {
-                return keys.sketch(rank, buffer);
-            }
-        }
-        Err(Error::damaged("a record has no sketch"))
     }
 }

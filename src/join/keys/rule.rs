@@ -39,6 +39,12 @@ impl KeyRule {
         self
     }
 
+    /// Whether records with so much in common are a pair.
+    pub(crate) fn takes(&self, shared: u64, jaccard: Option<f64>) -> bool {
+        let Threshold { min_shared, min_jaccard } = self.threshold;
+        shared >= min_shared && jaccard.is_none_or(|jaccard| jaccard >= min_jaccard)
+    }
+
     /// Whether every shared key makes a pair.
     pub(crate) fn takes_all(&self) -> bool {
         self.threshold == Threshold::default()

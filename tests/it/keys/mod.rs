@@ -7,3 +7,4 @@ mod golden;
 mod loads;
 mod model;
 mod pairs;
+mod stars;

@@ -1,7 +1,8 @@
 //! Pairs and clusters of a key index equal those of comparing all records.
 
 use super::model::*;
-use fpstore::clusters::{Keeper, Label, Linkage};
+use crate::linkage::decisions;
+use fpstore::clusters::{Keeper, Label, Linkage, Nearness};
 use fpstore::keys::{KeyPair, KeyRule, jaccard};
 use fpstore::{Id, IdKind, KeyFormat, KeyIndex, Maintenance, Options};
 use std::collections::{BTreeMap, BTreeSet};
@@ -13,10 +14,10 @@ fn options() -> Options {
 
 /// What makes a pair, and the rule that says so.
 #[derive(Clone, Copy, Debug)]
-struct Wanted {
-    min_shared: u64,
-    min_jaccard: f64,
-    most: Option<u64>,
+pub(super) struct Wanted {
+    pub(super) min_shared: u64,
+    pub(super) min_jaccard: f64,
+    pub(super) most: Option<u64>,
 }
 
 impl Wanted {
@@ -27,7 +28,7 @@ impl Wanted {
 }
 
 /// All pairs, and the number of keys that are too frequent.
-fn pairs_of(model: &Model, wanted: Wanted) -> (Vec<KeyPair>, u64) {
+pub(super) fn pairs_of(model: &Model, wanted: Wanted) -> (Vec<KeyPair>, u64) {
     let mut of_key: BTreeMap<u64, Vec<&Id>> = BTreeMap::new();
     for (id, keys) in model.keys() {
         keys.iter().for_each(|key| of_key.entry(*key).or_default().push(id));
@@ -82,7 +83,7 @@ fn components(model: &Model, pairs: &[KeyPair]) -> BTreeMap<Id, Id> {
 }
 
 /// The keeper of each record by star linkage: the smallest ids come first.
-fn stars(model: &Model, pairs: &[KeyPair]) -> BTreeMap<Id, Id> {
+pub(super) fn stars(model: &Model, pairs: &[KeyPair]) -> BTreeMap<Id, Id> {
     let mut near: BTreeMap<&Id, BTreeSet<&Id>> = BTreeMap::new();
     for pair in pairs {
         near.entry(&pair.b).or_default().insert(&pair.a);
@@ -95,7 +96,7 @@ fn stars(model: &Model, pairs: &[KeyPair]) -> BTreeMap<Id, Id> {
     keepers
 }
 
-fn labels(index: &KeyIndex, wanted: Wanted, linkage: Linkage) -> BTreeMap<Id, Id> {
+pub(super) fn labels(index: &KeyIndex, wanted: Wanted, linkage: Linkage) -> BTreeMap<Id, Id> {
     let clusters = index.clusters(wanted.rule()).unwrap().with_linkage(linkage).with_memory(64 << 20);
     let clustering = clusters.find(&Keeper::Smallest).unwrap();
     let label = |one: fpstore::clusters::Clustered| match one.label {
@@ -103,6 +104,42 @@ fn labels(index: &KeyIndex, wanted: Wanted, linkage: Linkage) -> BTreeMap<Id, Id
         other => panic!("{other:?}"),
     };
     clustering.records().unwrap().map(|one| label(one.unwrap())).collect()
+}
+
+/// The keys that two records share, but for too frequent ones, and their estimated similarity.
+fn nearness(model: &Model, wanted: Wanted, a: &Id, b: &Id) -> Nearness {
+    let count = |key: &u64| model.keys().values().filter(|keys| keys.contains(key)).count() as u64;
+    let shared =
+        model.keys()[a].intersection(&model.keys()[b]).filter(|key| wanted.most.is_none_or(|most| count(key) <= most));
+    let sketch = |id| &model.records[id].sketch;
+    let similar = (model.format.sketch_bits() > 0).then(|| jaccard(model.format, sketch(a), sketch(b)));
+    Nearness::Keys { shared: shared.count() as u64, jaccard: similar }
+}
+
+/// Each record is kept or removed, and the evidence says why; the largest id of a cluster is kept.
+pub(super) fn check_evidence(index: &KeyIndex, model: &Model, wanted: Wanted, linkage: Linkage) {
+    let clusters = index.clusters(wanted.rule()).unwrap().with_linkage(linkage).with_memory(64 << 20);
+    let clustering = clusters.with_keepers().find(&Keeper::Largest).unwrap();
+    let (kept, removed, left) = decisions(&clustering);
+    let labels: BTreeMap<Id, Label> =
+        clustering.records().unwrap().map(|one| one.unwrap()).map(|one| (one.record.id, one.label)).collect();
+    let keepers: BTreeSet<&Label> = labels.values().collect();
+    assert_eq!(kept.iter().collect::<BTreeSet<_>>(), keepers);
+    assert_eq!((kept.len(), kept.len() + removed.len()), (keepers.len(), labels.len()), "{wanted:?} {linkage:?}");
+    let mut far = 0;
+    for one in &removed {
+        let Label::Id(keeper) = &one.keeper else { panic!("{one:?}") };
+        assert_eq!(one.keeper, labels[&one.record.id]);
+        let members = labels.iter().filter(|(_, label)| **label == one.keeper);
+        let smallest = members.map(|(id, _)| Label::Id(id.clone())).min();
+        assert_eq!(Some(&one.cluster), smallest.as_ref());
+        let expected = nearness(model, wanted, &one.record.id, keeper);
+        assert_eq!(one.nearness, expected, "{wanted:?} {linkage:?} {one:?}");
+        let Nearness::Keys { shared, jaccard } = expected else { panic!() };
+        far += u64::from(shared < wanted.min_shared || jaccard.is_some_and(|jaccard| jaccard < wanted.min_jaccard));
+    }
+    assert_eq!((left.records, left.far), (removed.len() as u64, far), "{wanted:?} {linkage:?}");
+    assert!(linkage == Linkage::Single || far == 0);
 }
 
 #[test]
@@ -136,6 +173,9 @@ fn pairs_and_clusters_are_those_of_comparing_all() {
             }
             assert_eq!(labels(&index, wanted, Linkage::Single), components(&model, &expected.0), "{wanted:?}");
             assert_eq!(labels(&index, wanted, Linkage::Star), stars(&model, &expected.0), "{wanted:?}");
+            for linkage in [Linkage::Single, Linkage::Star, Linkage::Complete] {
+                check_evidence(&index, &model, wanted, linkage);
+            }
         }
     }
 }

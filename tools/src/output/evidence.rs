@@ -11,5 +11,14 @@ pub const VERIFIED: &[Column] = &[
     Column::real("jaccard"),
 ];
 
+/// The columns of a key index.
+pub const KEY_EVIDENCE: &[Column] = &[
+    Column::id("id"),
+    Column::id("keeper"),
+    Column::id("cluster"),
+    Column::number("shared_keys"),
+    Column::real("jaccard"),
+];
+
 /// The columns without the similarity.
 pub const EVIDENCE: &[Column] = VERIFIED.split_at(4).0;

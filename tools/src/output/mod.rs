@@ -12,7 +12,7 @@ mod parquet;
 mod rows;
 
 pub use apart::check_apart;
-pub use evidence::{EVIDENCE, VERIFIED};
+pub use evidence::{EVIDENCE, KEY_EVIDENCE, VERIFIED};
 pub use file::File;
 pub(crate) use rows::push_cell;
 pub use rows::{Column, Rows, Style};

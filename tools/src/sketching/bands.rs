@@ -2,7 +2,7 @@
 
 use anyhow::{Context, anyhow, bail};
 use fpsketch::bands::Bands;
-use fpsketch::{EMPTY, TooFew};
+use fpsketch::{EMPTY, Preparation, TooFew};
 use fpstore::KeyFormat;
 
 use super::features::FeatureOptions;
@@ -138,6 +138,24 @@ impl BandMaker {
     #[must_use]
     pub fn identity(&self) -> String {
         format!("{},bands={},rows={}", self.signer.identity(), self.bands.bands, self.bands.rows)
+    }
+
+    /// Number of keys of a document with features.
+    #[must_use]
+    pub fn keys_of_document(&self) -> usize {
+        self.bands.bands
+    }
+
+    /// Number of places of a signature.
+    #[must_use]
+    pub fn places(&self) -> usize {
+        self.signer.places()
+    }
+
+    /// How documents become features.
+    #[must_use]
+    pub fn preparation(&self) -> &Preparation {
+        self.signer.preparation()
     }
 
     /// The format with this maker's sketches.

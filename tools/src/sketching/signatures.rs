@@ -1,7 +1,7 @@
 //! Makes signatures by the options.
 
 use anyhow::{Context, bail};
-use fpsketch::{Lucene, MinHash, TooFew};
+use fpsketch::{Lucene, MinHash, Preparation, TooFew};
 
 use super::features::FeatureOptions;
 use crate::documents::Content;
@@ -60,6 +60,15 @@ impl Signer {
         match self {
             Self::MinHash(minhash) => minhash.places(),
             Self::Lucene(_, places) => *places,
+        }
+    }
+
+    /// How documents become features.
+    #[must_use]
+    pub fn preparation(&self) -> &Preparation {
+        match self {
+            Self::MinHash(minhash) => minhash.preparation(),
+            Self::Lucene(lucene, _) => lucene.preparation(),
         }
     }
 

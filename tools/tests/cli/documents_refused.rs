@@ -20,10 +20,6 @@ fn wrong_use() {
     for (options, parts) in [
         (&["a.ndjson"][..], &["--output"][..]),
         (&["-o", "out.ndjson"], &["INPUT"]),
-        (
-            &["a.ndjson", "-o", "out.ndjson", "--method", "minhash"],
-            &["--method minhash is not there yet", "simhash", "key index"],
-        ),
         (&["a.ndjson", "-o", "out.csv"], &["--output out.csv: the output has the format", "is JSON", ".ndjson"]),
         (&["t.csv", "-o", "out.ndjson"], &["is a table", ".csv or .tsv"]),
         (&["a.ndjson", "t.csv", "-o", "out.ndjson"], &["t.csv is a table"]),

@@ -285,10 +285,33 @@ fn pairs_clusters_and_kept_records() {
                 kept.push(*id);
             }
         }
-        let found = stdout(fpdedup().args(["keep", "--min-shared", &least_shared]).arg(&store));
-        let mut ids: Vec<u64> = found.lines().map(|line| line.parse().unwrap()).collect();
+        let (removed, parquet) = (dir.path("removed.tsv"), dir.path("removed.parquet"));
+        let mut keep = fpdedup();
+        keep.args(["keep", "--min-shared", &least_shared, "--evidence"]).arg(&removed).arg(&store);
+        let mut ids: Vec<u64> = stdout(&mut keep).lines().map(|line| line.parse().unwrap()).collect();
         ids.sort_unstable();
         assert_eq!(ids, kept);
+        // A row for every other record, with its keeper, the smallest id of the cluster, and the shared keys.
+        let mut rows: Vec<String> = std::fs::read_to_string(&removed).unwrap().lines().map(str::to_owned).collect();
+        rows.sort();
+        let mut wanted: Vec<String> = all
+            .keys()
+            .filter(|id| !kept.contains(id))
+            .map(|id| {
+                let keeper = kept.iter().find(|keeper| expected.contains_key(&(**keeper, *id))).unwrap();
+                format!("{id}\t{keeper}\t{keeper}\t{}\t", expected[&(*keeper, *id)])
+            })
+            .collect();
+        wanted.sort();
+        assert_eq!(rows, wanted);
+        stdout(fpdedup().args(["keep", "--min-shared", &least_shared, "--evidence"]).arg(&parquet).arg(&store));
+        assert!(parquet.metadata().unwrap().len() > 0);
+        // With another record kept, the label of a cluster is still its smallest id.
+        let largest = ["clusters", "--linkage", "star", "--keep", "largest", "--min-shared", &least_shared];
+        let found = stdout(fpdedup().args(largest).arg(&store));
+        assert!(found.lines().all(|line| {
+            line.split_once('\t').is_some_and(|(id, label)| label.parse::<u64>().unwrap() <= id.parse().unwrap())
+        }));
         let found = stdout(fpdedup().args(["clusters", "--min-shared", &least_shared]).arg(&store));
         let labels: BTreeMap<u64, u64> = found
             .lines()
@@ -306,5 +329,5 @@ fn pairs_clusters_and_kept_records() {
     fails(fpdedup().args(["pairs", "--min-jaccard", "0.5"]).arg(&store), &["without sketches"]);
     fails(fpdedup().args(["pairs", "--distance", "2"]).arg(&store), &["have no distance"]);
     fails(fpdedup().args(["clusters", "--report"]).arg(&store), &["have no distance"]);
-    fails(fpdedup().args(["keep", "--evidence", "e.tsv"]).arg(&store), &["have no distance"]);
+    fails(fpdedup().args(["keep", "--report"]).arg(&store), &["have no distance"]);
 }

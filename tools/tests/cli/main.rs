@@ -23,6 +23,7 @@ mod dedup_stopped;
 mod dedup_warnings;
 mod documents;
 mod documents_formats;
+mod documents_minhash;
 mod documents_order;
 mod documents_refused;
 #[cfg(unix)]

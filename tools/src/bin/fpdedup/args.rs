@@ -3,6 +3,7 @@
 use std::ffi::OsString;
 use std::path::PathBuf;
 
+use anyhow::bail;
 use clap::{Args as ClapArgs, Parser, Subcommand};
 use fpstore::clusters::Linkage;
 use fpstore_tools::common::Common;
@@ -89,7 +90,8 @@ components, and a record that is left out may differ in more than K bits from th
 the exact number of such records. With complete, a record joins the first cluster all of whose members are near it.
 
 --evidence: `id<TAB>keeper<TAB>cluster<TAB>distance` for every record that is not kept; for a store without ids, \
-fingerprints instead of ids, and the count of the records. What is kept and the evidence are together all records.
+fingerprints instead of ids, and the count of the records; for a key index `shared_keys` and the estimated `jaccard` \
+instead of the distance. What is kept and the evidence are together all records.
 
 --previous: every record of STORE that EVIDENCE does not list was kept, and stays. A new record is removed by the \
 record of highest priority among the kept ones of STORE that are near it; new records far from all of these are taken \
@@ -253,6 +255,14 @@ impl Order {
     pub(crate) fn linkage_or(&self, default: Linkage) -> Linkage {
         self.linkage.map_or(default, Rule::linkage)
     }
+
+    /// Rejects an order of clusters that have none.
+    pub(crate) fn check_order(&self, linkage: Linkage) -> anyhow::Result<()> {
+        if self.keep_by.is_some() && linkage == Linkage::Single {
+            bail!("--keep-by: it orders the records of --linkage star and complete; clusters of single have no order");
+        }
+        Ok(())
+    }
 }
 
 /// Options of `keep`.
@@ -261,7 +271,7 @@ pub(crate) struct KeepOptions {
     #[command(flatten)]
     pub(crate) order: Order,
     /// File for the evidence: a row for every record that is not kept, with its keeper, the smallest id of its cluster
-    /// and its distance from the keeper (.tsv, .csv, .ndjson, or .parquet; .gz, .zst)
+    /// and its distance from the keeper, or the shared keys and estimated similarity (.tsv, .csv, .ndjson, or .parquet; .gz, .zst)
     #[arg(long, value_name = "FILE")]
     pub(crate) evidence: Option<PathBuf>,
     /// Evidence that this command wrote for STORE before, at the same K (.tsv, .txt, .csv, .ndjson, .parquet, or - for

@@ -1,23 +1,22 @@
 //! `fpdedup clusters`: the cluster of every record.
 
-use std::ops::ControlFlow;
 use std::path::Path;
 
 use anyhow::bail;
-use fpstore::clusters::{ClusterChanges, ClusterUpdate, Clustered, Clustering, Clusters, Keeper, Linkage, Previous};
+use fpstore::clusters::{ClusterChanges, ClusterUpdate, Clustering, Clusters, Keeper, Linkage, Previous};
 use fpstore::{Fingerprint, IdKind};
 use fpstore_tools::common::Common;
 use fpstore_tools::exit::Outcome;
 use fpstore_tools::input::{Ids, InputOptions, LabelLines, LabelReader, Source};
 use fpstore_tools::notice;
 use fpstore_tools::number::{count, count_of};
-use fpstore_tools::output::{Column, Output, Rows, Style};
+use fpstore_tools::output::{Column, Output, Style};
 use fpstore_tools::progress::Progress;
 
 use crate::args::{Options, Order, ReportOptions};
 use crate::copied;
 use crate::job::{Job, Needs, Writing, open};
-use crate::label_rows::push;
+use crate::label_rows::write_labels;
 use crate::loaded::Other;
 use crate::priorities::Kept;
 use crate::report::{About, Reporting};
@@ -76,9 +75,7 @@ pub(crate) fn run<F: Fingerprint>(
     if beside.previous.is_some() && linkage != Linkage::Single {
         bail!("--previous continues labels of --linkage single; the others are made anew");
     }
-    if order.keep_by.is_some() && linkage == Linkage::Single {
-        bail!("--keep-by: it orders the records of --linkage star and complete; clusters of single have no order");
-    }
+    order.check_order(linkage)?;
     let new = beside.new.map(|new| Other::open(&job, &store, new, beside.input, Ids::Is(kind))).transpose()?;
     let k = job.distance(&store)?;
     let reporting = Reporting::open(report)?;
@@ -133,19 +130,10 @@ pub(crate) fn run<F: Fingerprint>(
     }
     let mut written = 0;
     if let Some(output) = output {
-        let style = output.style();
-        let empty = || Rows::new(style);
         let mut writing = Writing::new(output);
-        let add = |rows: &mut Option<Rows>, one: Clustered<F>| {
-            let rows = rows.get_or_insert_with(&empty);
-            if one.size.is_none_or(|size| size >= min_size) {
-                push(rows, &one);
-            }
-            if rows.is_full() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
-        };
         match &found {
-            Found::All(clustering) => clustering.visit(add, |rows| writing.write_found(rows))?,
-            Found::Changes(changes, lines) => copied::write(changes, lines, style, &mut writing)?,
+            Found::All(clustering) => write_labels(clustering, min_size, &mut writing)?,
+            Found::Changes(changes, lines) => copied::write(changes, lines, writing.style(), &mut writing)?,
         }
         written = writing.finish()?;
     }

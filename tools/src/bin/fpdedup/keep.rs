@@ -5,7 +5,7 @@ use std::ops::ControlFlow;
 use std::path::Path;
 
 use anyhow::bail;
-use fpstore::clusters::{Clustering, Clusters, Decision, Label, LeftOut, Linkage, Removed};
+use fpstore::clusters::{Clustering, Clusters, Decision, Label, LeftOut, Linkage, Nearness, Removed};
 use fpstore::{ErrorKind, Fingerprint, Id, IdKind};
 use fpstore_tools::common::Common;
 use fpstore_tools::exit::Outcome;
@@ -24,7 +24,7 @@ use crate::priorities::Kept;
 use crate::report::{About, Reporting};
 
 /// The column of ids, and the column for a store without ids.
-const COLUMNS: &[Column] = &[Column::id("id")];
+pub(crate) const COLUMNS: &[Column] = &[Column::id("id")];
 const WITHOUT_IDS: &[Column] = &[Column::fingerprint("fingerprint")];
 
 /// The columns of evidence for a store without ids.
@@ -107,7 +107,10 @@ pub(crate) fn run<F: Fingerprint>(
 type Found = [Option<Rows>; 2];
 
 /// Writes a row for every cluster and, if evidence is wanted, for every record that is not kept.
-fn write<F: Fingerprint>(clustering: &Clustering<F>, outputs: &mut [Option<Writing>; 2]) -> anyhow::Result<LeftOut> {
+pub(crate) fn write<F: Fingerprint>(
+    clustering: &Clustering<F>,
+    outputs: &mut [Option<Writing>; 2],
+) -> anyhow::Result<LeftOut> {
     let [style_of_kept, style_of_removed] = outputs.each_ref().map(|writing| writing.as_ref().map(Writing::style));
     let end = |rows: &mut Rows| {
         rows.end_row();
@@ -124,7 +127,13 @@ fn write<F: Fingerprint>(clustering: &Clustering<F>, outputs: &mut [Option<Writi
         let rows = rows.get_or_insert_with(|| Rows::new(style));
         push_record(rows, &one.record);
         [&one.keeper, &one.cluster].into_iter().for_each(|label| push_label(rows, label));
-        rows.number(one.distance.into());
+        match one.nearness {
+            Nearness::Distance(distance) => rows.number(distance.into()),
+            Nearness::Keys { shared, jaccard } => {
+                rows.number(shared);
+                rows.estimate(jaccard);
+            }
+        }
         if let Id::Count(count) = one.record.id {
             rows.number(count);
         }

@@ -4,25 +4,25 @@ use std::ops::ControlFlow;
 use std::path::Path;
 
 use anyhow::bail;
-use fpstore::clusters::{Clustered, Label, Linkage};
+use fpstore::clusters::{Clustering, Clusters, Linkage};
 use fpstore::keys::KeyRule;
 use fpstore::{IdKind, KeyIndex};
 use fpstore_tools::common::Common;
 use fpstore_tools::exit::Outcome;
 use fpstore_tools::memory;
 use fpstore_tools::notice;
-use fpstore_tools::number::count_of;
-use fpstore_tools::output::{Column, Output, Rows};
+use fpstore_tools::number::{count, count_of};
+use fpstore_tools::output::{Column, KEY_EVIDENCE, Output, Rows};
 
-use crate::args::{KeepOptions, KeyOptions, Options, Order, Which};
-use crate::clusters::Beside;
+use crate::args::{KeepOptions, KeyOptions, Options, Order, ReportOptions, Which};
+use crate::clusters::{Beside, What};
 use crate::job::{Job, WAITING, Writing};
-use crate::label_rows::push;
+use crate::keep::{COLUMNS, write};
+use crate::label_rows::write_labels;
 use crate::priorities::Kept;
 
 const PAIRS: &[Column] = &[Column::id("id_a"), Column::id("id_b"), Column::number("shared"), Column::real("jaccard")];
 const LABELS: &[Column] = &[Column::id("id"), Column::id("cluster")];
-const KEPT: &[Column] = &[Column::id("id")];
 
 impl KeyOptions {
     fn rule(self) -> KeyRule {
@@ -109,36 +109,37 @@ pub(crate) fn pairs(common: Common, which: Which, options: &Options, store: &Pat
     Ok(if count > 0 { Outcome::Done } else { Outcome::NothingFound })
 }
 
-/// What is written of the clusters.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Write {
-    /// Every record with the smallest id of its cluster.
-    Labels { min_size: u64 },
-    /// The keeper of each cluster.
-    Keepers,
-}
-
 /// Labels every record.
 pub(crate) fn clusters(
     common: Common,
     beside: &Beside<'_>,
-    what: crate::clusters::What<'_>,
+    What { min_size, report, order }: What<'_>,
     options: &Options,
     store: &Path,
 ) -> anyhow::Result<Outcome> {
-    if what.report.report || what.report.picture.is_some() {
-        bail!("--report and --picture are for fingerprints: the records of a key index have no distance");
+    check(beside, report, order)?;
+    let linkage = order.linkage_or(Linkage::Single);
+    order.check_order(linkage)?;
+    let job = Job::new(common, options)?;
+    let index = open(options, store)?;
+    let mut clusters = index.clusters(options.keys.rule())?.with_linkage(linkage);
+    if min_size > 1 {
+        clusters = clusters.with_sizes();
     }
-    if what.order.keep != "smallest" {
-        bail!(
-            "--keep: clusters of a key index have the smallest id as their label; `fpdedup keep` takes other records"
-        );
+    // With keepers, the smallest ids of clusters are known too.
+    if linkage != Linkage::Single {
+        clusters = clusters.with_keepers();
     }
-    let linkage = what.order.linkage_or(Linkage::Single);
-    find(common, beside, (linkage, what.order), options, store, Write::Labels { min_size: what.min_size })
+    let texts = [index.parameters().ids() == IdKind::Text; 2];
+    let output = Output::open(("--output", options.output.as_deref()), job.json(), LABELS, 64, &texts)?;
+    let found = find(&job, &index, clusters, order, beside)?.labelled_by_smallest();
+    let mut writing = Writing::new(output);
+    write_labels(&found, min_size, &mut writing)?;
+    job.done(writing.finish()?, "record");
+    Ok(Outcome::Done)
 }
 
-/// Writes the record to keep of each cluster.
+/// Writes the record to keep of each cluster, and the evidence on the others.
 pub(crate) fn keep(
     common: Common,
     beside: &Beside<'_>,
@@ -146,67 +147,65 @@ pub(crate) fn keep(
     options: &Options,
     store: &Path,
 ) -> anyhow::Result<Outcome> {
-    if keep.evidence.is_some() || keep.report.report || keep.report.picture.is_some() {
-        bail!("--evidence, --report and --picture are for fingerprints: the records of a key index have no distance");
+    check(beside, &keep.report, &keep.order)?;
+    let job = Job::new(common, options)?;
+    let index = open(options, store)?;
+    let linkage = keep.order.linkage_or(Linkage::Star);
+    let clusters = index.clusters(options.keys.rule())?.with_linkage(linkage).with_keepers();
+    let is_text = index.parameters().ids() == IdKind::Text;
+    let open = |(option, path), columns| Output::open((option, path), job.json(), columns, 64, &[is_text; 3]);
+    let output = open(("--output", options.output.as_deref()), COLUMNS)?;
+    let evidence = keep.evidence.as_deref();
+    let evidence = evidence.map(|path| open(("--evidence", Some(path)), KEY_EVIDENCE)).transpose()?;
+    let found = find(&job, &index, clusters, &keep.order, beside)?;
+    let mut outputs = [Some(output), evidence].map(|output| output.map(Writing::new));
+    let left = write(&found, &mut outputs)?;
+    let [kept, removed] = outputs;
+    // Evidence appears only beside a complete list of what is kept.
+    let kept = kept.map(Writing::finish).transpose()?.unwrap_or(0);
+    removed.map(Writing::finish).transpose()?;
+    if left.far > 0 {
+        notice::warn(format_args!(
+            "{} of {} that are left out are not near the one that is kept by --min-shared and --min-jaccard (chains): \
+             they may not be duplicates of it; --linkage star leaves out only near ones",
+            count(left.far),
+            count_of(left.records, "record"),
+        ));
     }
-    find(common, beside, (keep.order.linkage_or(Linkage::Star), &keep.order), options, store, Write::Keepers)
+    job.done(kept, "cluster");
+    Ok(Outcome::Done)
 }
 
-fn find(
-    common: Common,
-    beside: &Beside<'_>,
-    (linkage, order): (Linkage, &Order),
-    options: &Options,
-    store: &Path,
-    write: Write,
-) -> anyhow::Result<Outcome> {
+/// Rejects what key indexes do not have.
+fn check(beside: &Beside<'_>, report: &ReportOptions, order: &Order) -> anyhow::Result<()> {
+    if report.report || report.picture.is_some() {
+        bail!("--report and --picture are for fingerprints: the records of a key index have no distance");
+    }
     if beside.previous.is_some() || beside.new.is_some() {
         bail!(
             "--previous and --new are for fingerprints: load new records into the key index, and find its clusters anew"
         );
     }
-    beside.check(order)?;
-    if order.keep_by.is_some() && linkage == Linkage::Single && write != Write::Keepers {
-        bail!("--keep-by: it orders the records of --linkage star and complete; clusters of single have no order");
-    }
-    let job = Job::new(common, options)?;
-    let index = open(options, store)?;
-    let kind = index.parameters().ids();
-    let has = memory_beside(options, &index);
-    let mut clusters =
-        index.clusters(options.keys.rule())?.with_linkage(linkage).with_memory(has).with_temp_dir(&job.temp_dir());
-    if let Write::Labels { min_size: 2.. } = write {
-        clusters = clusters.with_sizes();
-    }
-    let budget = job.budget(has, clusters.least_memory()?, store)?;
-    let kept = Kept::read(&job, order, beside.input.id_column.as_deref(), kind, budget)?;
+    beside.check(order)
+}
+
+/// Finds clusters within the memory.
+fn find(
+    job: &Job<'_>,
+    index: &KeyIndex,
+    clusters: Clusters,
+    order: &Order,
+    beside: &Beside<'_>,
+) -> anyhow::Result<Clustering> {
+    let has = memory_beside(job.options, index);
+    let clusters = clusters.with_memory(has).with_temp_dir(&job.temp_dir());
+    let budget = job.budget(has, clusters.least_memory()?, index.path())?;
+    let kept = Kept::read(job, order, beside.input.id_column.as_deref(), index.parameters().ids(), budget)?;
     let clusters = clusters.with_memory(has - kept.bytes());
-    let columns = if write == Write::Keepers { KEPT } else { LABELS };
-    let texts = [kind == IdKind::Text; 2];
-    let path = options.output.as_deref();
-    let output = Output::open(("--output", path), job.json(), columns, 64, texts.get(..columns.len()).unwrap_or(&[]))?;
     let shown = job.watch("clusters", clusters.progress())?;
-    let clustering = clusters.find(&kept.keeper)?;
+    let found = clusters.find(&kept.keeper)?;
     shown.finish();
     kept.warn_of_unknown();
-    say_skipped(options, clusters.skipped_keys());
-    let style = output.style();
-    let mut writing = Writing::new(output);
-    let add = |rows: &mut Option<Rows>, one: Clustered<u64>| {
-        let rows = rows.get_or_insert_with(|| Rows::new(style));
-        match write {
-            Write::Labels { min_size } if one.size.is_none_or(|size| size >= min_size) => push(rows, &one),
-            // A cluster has the id of its keeper.
-            Write::Keepers if one.label == Label::Id(one.record.id.clone()) => {
-                rows.id(&one.record.id);
-                rows.end_row();
-            }
-            _ => {}
-        }
-        if rows.is_full() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
-    };
-    clustering.visit(add, |rows| writing.write_found(rows))?;
-    let written = writing.finish()?;
-    job.done(written, "record");
-    Ok(Outcome::Done)
+    say_skipped(job.options, clusters.skipped_keys());
+    Ok(found)
 }

@@ -1,8 +1,29 @@
 //! Labels as rows of the output.
 
-use fpstore::clusters::{Clustered, Label};
+use std::ops::ControlFlow;
+
+use fpstore::clusters::{Clustered, Clustering, Label};
 use fpstore::{Fingerprint, Id, Record};
 use fpstore_tools::output::Rows;
+
+use crate::job::Writing;
+
+/// Writes the label of each record whose cluster has `min_size` records, if sizes were counted.
+pub(crate) fn write_labels<F: Fingerprint>(
+    clustering: &Clustering<F>,
+    min_size: u64,
+    writing: &mut Writing,
+) -> fpstore::Result<()> {
+    let style = writing.style();
+    let add = |rows: &mut Option<Rows>, one: Clustered<F>| {
+        let rows = rows.get_or_insert_with(|| Rows::new(style));
+        if one.size.is_none_or(|size| size >= min_size) {
+            push(rows, &one);
+        }
+        if rows.is_full() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+    };
+    clustering.visit(add, |rows| writing.write_found(rows))
+}
 
 /// Appends a record and its label as a row.
 pub(crate) fn push<F: Fingerprint>(rows: &mut Rows, one: &Clustered<F>) {

@@ -8,7 +8,7 @@ use fpstore::clusters::Linkage;
 use fpstore_tools::documents::{DocumentOptions, RejectOptions};
 use fpstore_tools::ranks::First;
 use fpstore_tools::size;
-use fpstore_tools::sketching::SimhashOptions;
+use fpstore_tools::sketching::{BandOptions, SimhashOptions};
 
 use crate::rule::Rule;
 
@@ -25,6 +25,12 @@ their features are shared (Jaccard similarity, of the same features as the finge
 differ are compared among themselves, up to three times; after that some that stay may be similar to each other. --threshold T is the similarity to look for: it chooses \
 K, and implies --verify T.
 
+--method minhash makes a MinHash signature of each document (--preset, --num-perm), and compares documents that have a \
+band of it in common: of B bands of R places, some 1 - (1 - s^R)^B of the pairs of similarity s. They are near if \
+their signatures agree in enough places (--min-jaccard), or with --verify and --threshold if their texts are alike. \
+The evidence has the columns shared_keys, which is the number of common bands, and jaccard, which is estimated unless \
+the texts were compared.
+
 A run that was stopped, or failed, leaves a directory beside the output; the same command then continues. Inputs are \
 read two to four times, so they must be files; --verify reads them once for each part of the removed documents that \
 memory holds.
@@ -37,7 +43,9 @@ Examples:
   fpdedup documents 'crawl/*.ndjson.gz' -o clean.ndjson.zst --evidence gone.tsv --id-column url
   fpdedup documents docs/ -o clean.ndjson --verify 0.8 --evidence gone.csv
   fpdedup documents pages.parquet -o clean.parquet --keep-by crawled --keep-order max     the latest ones stay
-  fpdedup documents pages.csv -o clean.csv --threshold 0.9 --text-column body";
+  fpdedup documents pages.csv -o clean.csv --threshold 0.9 --text-column body
+  fpdedup documents pages.parquet -o clean.parquet --method minhash --evidence gone.parquet
+  fpdedup documents pages.parquet -o clean.parquet --method minhash --bands 14 --rows 8";
 
 /// Documents in, documents without near-duplicates out.
 #[derive(Clone, Debug, Args)]
@@ -51,7 +59,7 @@ pub(crate) struct DocumentsArgs {
     #[arg(short = 'o', long, value_name = "FILE")]
     pub(crate) output: PathBuf,
 
-    /// How near documents are found. minhash needs the key index, which this version does not have
+    /// How near documents are found: by fingerprints, or by bands of MinHash signatures
     #[arg(long, value_enum, value_name = "simhash|minhash", default_value = "simhash")]
     pub(crate) method: Method,
 
@@ -59,8 +67,8 @@ pub(crate) struct DocumentsArgs {
     #[arg(short = 'k', long, value_name = "K", value_parser = clap::value_parser!(u32).range(0..=128))]
     pub(crate) distance: Option<u32>,
 
-    /// Similarity of near documents, above 0 and up to 1, instead of --distance: chooses the distance at which half of
-    /// the documents of this similarity are found, and verifies all (--verify)
+    /// Similarity of near documents, above 0 and up to 1: chooses the distance at which half of the documents of this
+    /// similarity are found, or the bands and rows, and verifies all (--verify)
     #[arg(long, value_name = "T", conflicts_with = "distance", value_parser = similarity)]
     pub(crate) threshold: Option<f64>,
 
@@ -104,6 +112,14 @@ pub(crate) struct DocumentsArgs {
     #[arg(long, value_name = "DIR")]
     pub(crate) tmp_dir: Option<PathBuf>,
 
+    /// With --method minhash: least Jaccard similarity of a removed document to its keeper, estimated from the signatures;
+    /// 0 removes documents with any band in common [default: 0.8; 0 with --threshold, --verify or --bands]
+    #[arg(long, value_name = "T", value_parser = estimate, help_heading = MINHASH)]
+    pub(crate) min_jaccard: Option<f64>,
+
+    #[command(flatten)]
+    pub(crate) bands: Bands,
+
     #[command(flatten)]
     pub(crate) simhash: SimhashOptions,
 
@@ -125,11 +141,53 @@ impl DocumentsArgs {
     }
 }
 
+/// How keys are made of documents.
+#[derive(Clone, Debug, Args)]
+pub(crate) struct Bands {
+    /// Bands of a signature: documents with one in common are compared [default: chosen with the rows for --threshold, or
+    /// 0.8]
+    #[arg(long, value_name = "B", requires = "rows", help_heading = MINHASH)]
+    pub(crate) bands: Option<usize>,
+
+    /// Places of the signature in a band
+    #[arg(long, value_name = "R", requires = "bands", help_heading = MINHASH)]
+    rows: Option<usize>,
+
+    /// Places of a signature [default: bands times rows, or 128]
+    #[arg(long, value_name = "N", help_heading = MINHASH)]
+    num_perm: Option<usize>,
+
+    /// Seed of the hash functions [default: 1]
+    #[arg(long, value_name = "N", help_heading = MINHASH)]
+    seed: Option<u32>,
+}
+
+impl Bands {
+    /// Whether any of the options was given.
+    pub(crate) fn any(&self) -> bool {
+        self.options().any()
+    }
+
+    pub(crate) fn options(&self) -> BandOptions {
+        let Self { bands, rows, num_perm, seed } = *self;
+        BandOptions { bands, rows, threshold: None, num_perm, seed }
+    }
+}
+
 /// How near documents are found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Method {
     Simhash,
     Minhash,
+}
+
+const MINHASH: &str = "MinHash options";
+
+fn estimate(text: &str) -> Result<f64, String> {
+    match text.parse() {
+        Ok(similarity) if (0.0..=1.0).contains(&similarity) => Ok(similarity),
+        _ => Err("expected a similarity from 0 to 1, such as 0.8".to_owned()),
+    }
 }
 
 fn similarity(text: &str) -> Result<f64, String> {

@@ -1,31 +1,30 @@
-//! The first phase: reads all documents and makes their fingerprints.
+//! The first phase: reads all documents and makes what they are compared by.
 
 use std::time::{Duration, Instant};
 
 use anyhow::bail;
-use fpsketch::Simhash;
-use fpstore::Fingerprint;
 use fpstore_tools::documents::{
     CHANGED, Document, DocumentId, Inputs, Location, Made, RejectOptions, Rejects, each_or_fault,
 };
+use fpstore_tools::memory;
 use fpstore_tools::progress::Progress;
-use fpstore_tools::{memory, sketching};
 
 use super::ids::NewIds;
-use super::spool::{Appender, Hashed, entry, push};
+use super::maker::Maker;
+use super::spool::{Appender, Hashed, push};
 use super::work::{IdsAre, Step, Work};
 
-/// Approximate bytes of the result for a document.
-const MADE: u64 = 128;
+/// Approximate bytes of the result for a document, beside what is made of it.
+const BESIDE: u64 = 112;
 /// Time after which results are made durable.
 const CHECKPOINT: Duration = Duration::from_secs(2);
-pub(super) const FINGERPRINTS: &str = "fingerprints";
+pub(super) const ENTRIES: &str = "entries";
 
-/// How fingerprints are made.
+/// How documents are read.
 pub(super) struct Hashing<'a> {
     pub(super) inputs: &'a Inputs,
-    pub(super) simhash: &'a Simhash,
-    /// Least distinct features of a document with a fingerprint.
+    pub(super) maker: &'a Maker,
+    /// Least distinct features of a document that is compared.
     pub(super) least: usize,
     pub(super) rejects: &'a RejectOptions,
     /// Whether ids are needed.
@@ -36,22 +35,24 @@ pub(super) struct Hashing<'a> {
 /// The result for a document: one that an earlier run has hashed, or a new one.
 enum Outcome {
     Known,
-    New { id: DocumentId, fingerprint: Option<u128>, bytes: u64 },
+    New { id: DocumentId, made: Option<Vec<u8>>, bytes: u64 },
 }
 
 impl Hashing<'_> {
     /// Reads all documents. Those that an earlier run has hashed are read, to find faults, but not hashed again.
-    pub(super) fn run<F: Fingerprint>(&self, work: &mut Work, progress: &Progress) -> anyhow::Result<()> {
+    pub(super) fn run(&self, work: &mut Work, progress: &Progress) -> anyhow::Result<()> {
         let known = work.state.documents;
-        let mut fingerprints = Appender::open(work.path(FINGERPRINTS), known * entry::<F>())?;
+        let length = self.maker.bytes();
+        let mut entries = Appender::open(work.path(ENTRIES), known * (1 + length as u64))?;
         let mut ids = self.with_ids.then(|| NewIds::open(work)).transpose()?;
         let mut rejects = Rejects::open(self.rejects)?;
         let make = |Document { id, content, number }, place: &Location| {
             if number < known {
                 return Ok(Ok(Outcome::Known));
             }
-            let fingerprint = sketching::fingerprint(self.simhash, content.document(), place, self.least).ok();
-            Ok(Ok(Outcome::New { id, fingerprint, bytes: content.bytes() }))
+            let mut made = Vec::with_capacity(length);
+            let made = self.maker.make(&content, place, self.least, &mut made).then_some(made);
+            Ok(Ok(Outcome::New { id, made, bytes: content.bytes() }))
         };
         let (started, mut row, mut saved) = (Instant::now(), 0, Instant::now());
         let [before, ..] = work.state.seconds;
@@ -65,26 +66,26 @@ impl Hashing<'_> {
                 let state = &mut work.state;
                 let mut id = &DocumentId::None;
                 let hashed = match &kept {
-                    Some((place, Outcome::New { id: found, fingerprint, bytes })) => {
+                    Some((place, Outcome::New { id: found, made, bytes })) => {
                         id = found;
                         state.ids = together(state.ids, found, place)?;
                         state.text_bytes += bytes;
-                        state.without += u64::from(fingerprint.is_none());
-                        fingerprint.map_or(Hashed::Without, |bits| Hashed::Fingerprint(sketching::words::<F>(bits)))
+                        state.without += u64::from(made.is_none());
+                        made.as_deref().map_or(Hashed::Without, Hashed::Made)
                     }
                     _ => {
                         state.left_out += 1;
                         Hashed::LeftOut
                     }
                 };
-                push(&mut fingerprints, hashed)?;
+                push(&mut entries, hashed, length)?;
                 if let Some(ids) = &mut ids {
                     state.id_bytes = ids.push(id)?;
                 }
                 state.documents = row;
             }
             if saved.elapsed() >= CHECKPOINT {
-                fingerprints.sync()?;
+                entries.sync()?;
                 ids.as_mut().map_or(Ok(()), NewIds::sync)?;
                 let [seconds, ..] = &mut work.state.seconds;
                 *seconds = before + started.elapsed().as_secs_f64();
@@ -95,13 +96,13 @@ impl Hashing<'_> {
         };
         // The results take as much memory as the documents.
         let free = memory::of_load(Some(self.memory));
-        let counts = each_or_fault(self.inputs, free / 2, MADE, progress, make, take)?;
+        let counts = each_or_fault(self.inputs, free / 2, BESIDE + length as u64, progress, make, take)?;
         counts.warn_of_pages(free);
         if row < known {
             bail!(CHANGED);
         }
         rejects.finish(counts.documents)?.warn();
-        fingerprints.sync()?;
+        entries.sync()?;
         ids.as_mut().map_or(Ok(()), NewIds::sync)?;
         work.done(Step::Compare)
     }

@@ -1,4 +1,4 @@
-//! Why each document is removed: its keeper, its cluster, and its distance from the keeper.
+//! Why each document is removed: its keeper, its cluster, and how near it is to the keeper.
 
 use std::fs::{File, OpenOptions};
 use std::io::{BufReader, Read, Seek, SeekFrom, Write};
@@ -6,22 +6,25 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Context;
 
-/// Bytes of an entry: state, keeper, cluster, similarity.
-const ENTRY: usize = 25;
+/// Bytes of an entry: state, keeper, cluster, distance or shared keys, estimated and compared similarity.
+const ENTRY: usize = 41;
 const BUFFER: usize = 1 << 18;
 
-/// State bytes: kept; kept because its text differs from the keeper's, for now or for good. Other values are the distance
-/// plus 1.
+/// State bytes: kept; kept because its text differs from the keeper's, for now or for good; removed.
 const STAYS: u8 = 0;
-const DOUBTFUL: u8 = u8::MAX;
-const DIFFERENT: u8 = u8::MAX - 1;
+const DOUBTFUL: u8 = 1;
+const DIFFERENT: u8 = 2;
+const REMOVED: u8 = 3;
 
 /// Why a document is removed.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Link {
     pub(super) keeper: u64,
     pub(super) cluster: u64,
-    pub(super) distance: u32,
+    /// Bits in which the fingerprints differ, or keys that both documents have.
+    pub(super) near: u64,
+    /// Similarity by the sketches, if there are sketches.
+    pub(super) estimate: f64,
     /// Similarity of the texts, once they were compared.
     pub(super) similarity: f64,
 }
@@ -131,10 +134,9 @@ impl Fate {
             Self::Stays => {}
             Self::Doubtful => bytes.fill(DOUBTFUL),
             Self::Different => bytes.fill(DIFFERENT),
-            Self::Removed(Link { keeper, cluster, distance, similarity }) => {
-                let state = u8::try_from(distance + 1).unwrap_or(DIFFERENT - 1);
-                let fields = [keeper.to_le_bytes(), cluster.to_le_bytes(), similarity.to_bits().to_le_bytes()];
-                let all = std::iter::once(&state).chain(fields.as_flattened());
+            Self::Removed(Link { keeper, cluster, near, estimate, similarity }) => {
+                let fields = [keeper, cluster, near, estimate.to_bits(), similarity.to_bits()].map(u64::to_le_bytes);
+                let all = std::iter::once(&REMOVED).chain(fields.as_flattened());
                 bytes.iter_mut().zip(all).for_each(|(to, from)| *to = *from);
             }
         }
@@ -151,11 +153,12 @@ impl Fate {
             STAYS => Self::Stays,
             DOUBTFUL => Self::Doubtful,
             DIFFERENT => Self::Different,
-            distance => Self::Removed(Link {
+            _ => Self::Removed(Link {
                 keeper: field(0),
                 cluster: field(1),
-                distance: u32::from(distance) - 1,
-                similarity: f64::from_bits(field(2)),
+                near: field(2),
+                estimate: f64::from_bits(field(3)),
+                similarity: f64::from_bits(field(4)),
             }),
         }
     }
@@ -170,8 +173,8 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let mut links = Links::create(dir.path().join("links"), 1000).unwrap();
         let removed = |document: u64| {
-            let distance = u32::try_from(document % 129).unwrap();
-            Fate::Removed(Link { keeper: document / 2, cluster: document / 3, distance, similarity: 0.5 })
+            let near = document % 129;
+            Fate::Removed(Link { keeper: document / 2, cluster: document / 3, near, estimate: 0.25, similarity: 0.5 })
         };
         let mut fates: Vec<(u64, Fate)> = (0..1000).rev().filter(|n| n % 7 > 2).map(|n| (n, removed(n))).collect();
         links.set(&mut fates).unwrap();

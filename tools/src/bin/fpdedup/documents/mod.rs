@@ -1,7 +1,7 @@
 //! `fpdedup documents`: documents in, documents without near-duplicates out.
 //!
 //! Four phases, each of which leaves its result in the directory of the run (`work.rs`): `hash.rs` makes the
-//! fingerprints, `compare.rs` decides which documents are removed, `verify.rs` compares their texts with those of their
+//! fingerprints or keys (`maker.rs`, `method.rs`), `compare.rs` decides which documents are removed, `verify.rs` compares their texts with those of their
 //! keepers, `write.rs` writes the evidence and the documents that stay. A run that was stopped continues with the phase
 //! that was interrupted. Documents are known by their numbers in the input, so they need no ids.
 
@@ -10,6 +10,8 @@ mod compare;
 mod hash;
 mod ids;
 mod links;
+mod maker;
+mod method;
 mod order;
 mod spool;
 mod summary;
@@ -25,20 +27,18 @@ use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use anyhow::{Context, bail};
-use fpsketch::Simhash;
-use fpstore::Fingerprint;
 use fpstore::clusters::Keeper;
 use fpstore_tools::common::Common;
 use fpstore_tools::documents::{Digest, DocumentOptions, Form, Inputs};
 use fpstore_tools::exit::Outcome;
-use fpstore_tools::output::check_apart;
+use fpstore_tools::output::{EVIDENCE, KEY_EVIDENCE, VERIFIED, check_apart};
 use fpstore_tools::progress::Progress;
-use fpstore_tools::width::{by_width, check_distance};
 use fpstore_tools::{interrupt, memory};
 
-use args::{DocumentsArgs, Method};
-use compare::{Comparing, FATES, LINKS, Watch};
+use args::DocumentsArgs;
+use compare::{Comparing, FATES, LINKS, Near, Watch};
 use hash::Hashing;
+use maker::Maker;
 use order::Order;
 use summary::{Phase, Summary};
 use verify::Verifying;
@@ -46,10 +46,6 @@ use work::{Step, Work};
 
 use crate::job::watch;
 use crate::rule;
-
-/// Default distances: beyond them, many near pairs are so by chance (BENCHMARKS.md, "How well fingerprints match").
-const DISTANCE: u32 = 6;
-const DISTANCE_OF_128: u32 = 20;
 
 /// How often documents whose texts differ from their keepers' are compared among themselves. Each time all documents are
 /// read, and pages of one template may need as many times as there are pages.
@@ -62,20 +58,12 @@ struct Run<'a> {
     inputs: Inputs,
     form: Form,
     digest: Digest,
-    simhash: Simhash,
-    distance: u32,
+    maker: Maker,
+    near: Near,
 }
 
 pub(crate) fn run(common: Common, args: &DocumentsArgs) -> anyhow::Result<Outcome> {
-    if args.method == Method::Minhash {
-        bail!(
-            "--method minhash is not there yet; use --method simhash, or load the documents into a key index (`fpload --kind \
-             keys --text`) and run `fpdedup keep` on it"
-        );
-    }
-    let given = args.documents.tokens_column.is_some();
-    let simhash = args.simhash.simhash(args.width, given)?;
-    let distance = distance(args, &simhash)?;
+    let (maker, near) = method::of(args)?;
     let read: Vec<&OsStr> = args.inputs.iter().map(AsRef::as_ref).collect();
     let outputs = [
         ("--output", Some(&*args.output)),
@@ -88,28 +76,14 @@ pub(crate) fn run(common: Common, args: &DocumentsArgs) -> anyhow::Result<Outcom
     let inputs = Inputs::new(&args.inputs, &options)?;
     if let Some(evidence) = &args.evidence {
         // An unusable name fails before the work begins.
-        drop(write::evidence(evidence, false, false, common.json)?);
+        drop(write::evidence(evidence, EVIDENCE, false, common.json)?);
     }
     let digest = Digest::of(&inputs)?;
     let form = Form::of(&inputs, &args.output)?;
     if let Some(column) = args.keep_by.as_deref().filter(|column| !form.may_have(column)) {
         bail!("--keep-by: the inputs have no column \"{column}\"");
     }
-    let run = Run { common, args, inputs, form, digest, simhash, distance };
-    by_width!(if run.simhash.width() <= 64 { 64 } else { 128 }, F => run.all::<F>(directory))
-}
-
-/// Returns the distance within which documents are near.
-fn distance(args: &DocumentsArgs, simhash: &Simhash) -> anyhow::Result<u32> {
-    let width = simhash.width();
-    let usual = if width > 64 { DISTANCE_OF_128 } else { DISTANCE };
-    let distance = match (args.distance, args.threshold) {
-        (Some(distance), _) => distance,
-        (None, Some(threshold)) => fpsketch::compare::expected_distance(threshold, width),
-        (None, None) => usual.min(width),
-    };
-    check_distance("--distance", distance, width)?;
-    Ok(distance)
+    Run { common, args, inputs, form, digest, maker, near }.all(directory)
 }
 
 /// Returns the directory of the run: beside the output, or in `--tmp-dir`, and in no input directory.
@@ -145,10 +119,10 @@ fn directory(args: &DocumentsArgs) -> anyhow::Result<PathBuf> {
 }
 
 impl Run<'_> {
-    fn all<F: Fingerprint>(&self, directory: PathBuf) -> anyhow::Result<Outcome> {
+    fn all(&self, directory: PathBuf) -> anyhow::Result<Outcome> {
         interrupt::leaves("the same command continues");
         let mut work = Work::open(directory, &self.identity())?;
-        let done = self.phases::<F>(&mut work);
+        let done = self.phases(&mut work);
         let summary = match done {
             Ok(summary) => summary,
             Err(error) if !work.is_saved() => {
@@ -168,13 +142,12 @@ impl Run<'_> {
 impl Run<'_> {
     /// Everything that the result depends on.
     fn identity(&self) -> String {
-        let Self { args, digest, simhash, distance, .. } = self;
+        let Self { args, digest, maker, near, .. } = self;
         let DocumentsArgs { min_features, documents, .. } = args;
         format!(
-            "{} {} {} {distance} {:?} {:?} {min_features} {:?} {:?} {:?} {documents:?} {digest:?}",
+            "{} {} {near:?} {:?} {:?} {min_features} {:?} {:?} {:?} {documents:?} {digest:?}",
             env!("CARGO_PKG_VERSION"),
-            simhash.identity(),
-            simhash.width(),
+            maker.identity(),
             args.linkage(),
             args.verified(),
             args.evidence.is_some(),
@@ -184,7 +157,7 @@ impl Run<'_> {
     }
 
     /// Runs the remaining steps.
-    fn phases<F: Fingerprint>(&self, work: &mut Work) -> anyhow::Result<Summary<'_>> {
+    fn phases(&self, work: &mut Work) -> anyhow::Result<Summary<'_>> {
         let memory = self.args.memory;
         let verified = self.args.verified();
         let mut seconds = work.state.seconds;
@@ -192,27 +165,32 @@ impl Run<'_> {
             let started = Instant::now();
             let hashing = Hashing {
                 inputs: &self.inputs,
-                simhash: &self.simhash,
+                maker: &self.maker,
                 least: self.args.min_features as usize,
                 rejects: &self.args.rejects,
                 with_ids: self.args.evidence.is_some(),
                 memory,
             };
             let shown = self.bar("hashing");
-            hashing.run::<F>(work, &shown)?;
+            hashing.run(work, &shown)?;
             shown.finish();
             seconds[0] += started.elapsed().as_secs_f64();
         }
         work.state.seconds = seconds;
-        self.decide::<F>(work, &mut seconds)?;
+        self.decide(work, &mut seconds)?;
         let started = Instant::now();
         let texts = work.state.ids == work::IdsAre::Texts;
         let evidence = self.args.evidence.as_deref();
-        let evidence = evidence.map(|path| write::evidence(path, verified.is_some(), texts, self.common.json));
-        let (removals, evidence) = write::removed(work, evidence.transpose()?, verified.is_some())?;
+        let columns = match self.near {
+            Near::Keys { .. } => KEY_EVIDENCE,
+            Near::Distance { .. } if verified.is_some() => VERIFIED,
+            Near::Distance { .. } => EVIDENCE,
+        };
+        let evidence = evidence.map(|path| write::evidence(path, columns, texts, self.common.json));
+        let (removals, evidence) = write::removed(work, evidence.transpose()?, columns, self.near)?;
         let shown = self.bar("writing");
-        let copied =
-            write::documents::<F>(work, (&self.inputs, self.digest), &self.form, &self.args.output, memory, &shown)?;
+        let (read_from, written) = ((&self.inputs, self.digest), (&self.form, &*self.args.output));
+        let copied = write::documents((work, self.maker.bytes()), read_from, written, memory, &shown)?;
         shown.finish();
         // The evidence appears beside a complete output.
         evidence.map(fpstore_tools::output::Output::finish).transpose()?;
@@ -221,7 +199,7 @@ impl Run<'_> {
         let read = self.digest.bytes;
         let phases = [
             ("hashing", read),
-            ("comparing", length(&work.path(hash::FINGERPRINTS))),
+            ("comparing", length(&work.path(hash::ENTRIES))),
             ("verifying", if verified.is_some() { read } else { 0 }),
             ("writing", length(&self.args.output)),
         ];
@@ -229,8 +207,8 @@ impl Run<'_> {
         let phases = phases.map(|((phase, bytes), seconds)| Phase { phase, seconds, bytes });
         Ok(Summary {
             output: &self.args.output,
-            hasher: self.simhash.identity(),
-            distance: self.distance,
+            hasher: self.maker.identity(),
+            near: self.near,
             linkage: rule::name(self.args.linkage()),
             threshold: verified,
             kept: copied.kept,
@@ -240,7 +218,7 @@ impl Run<'_> {
     }
 
     /// Decides which documents are removed, and compares their texts.
-    fn decide<F: Fingerprint>(&self, work: &mut Work, seconds: &mut [f64; 4]) -> anyhow::Result<()> {
+    fn decide(&self, work: &mut Work, seconds: &mut [f64; 4]) -> anyhow::Result<()> {
         let memory = memory::of_load(Some(self.args.memory));
         let keeper = OnceCell::new();
         let comparing = |work: &Work| {
@@ -251,14 +229,14 @@ impl Run<'_> {
                     keeper.get_or_init(|| made)
                 }
             };
-            let (distance, linkage, memory) = (self.distance, self.args.linkage(), memory - bytes);
-            anyhow::Ok(Comparing { distance, linkage, keeper, memory })
+            let (length, linkage, memory) = (self.maker.bytes(), self.args.linkage(), memory - bytes);
+            anyhow::Ok(Comparing { near: self.near, length, linkage, keeper, memory })
         };
         let watch: &Watch<'_> = &|progress| watch(self.common, "comparing", progress);
         let [_, compared, verified, _] = seconds;
         if work.state.step == Step::Compare {
             let started = Instant::now();
-            comparing(work)?.run::<F>(work, watch)?;
+            comparing(work)?.run(work, watch)?;
             *compared += started.elapsed().as_secs_f64();
         }
         if work.state.step == Step::Verify {
@@ -267,7 +245,7 @@ impl Run<'_> {
             if let Some(threshold) = self.args.verified() {
                 let verify = |work: &Work| {
                     let memory = memory - keeper.get().map_or(0, |(_, bytes)| *bytes);
-                    let preparation = self.simhash.preparation();
+                    let preparation = self.maker.preparation();
                     let verifying = Verifying { inputs: &self.inputs, preparation, threshold, memory };
                     verifying.run(work, || self.bar("verifying"))
                 };
@@ -275,7 +253,7 @@ impl Run<'_> {
                     if verify(work)? == 0 {
                         break;
                     }
-                    comparing(work)?.again::<F>(work, watch)?;
+                    comparing(work)?.again(work, watch)?;
                 }
                 verify(work)?;
             }

@@ -5,14 +5,14 @@ use std::io::{BufReader, BufWriter, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
 use anyhow::Context;
-use fpstore::Fingerprint;
 
 const BUFFER: usize = 1 << 18;
 
 /// Result of hashing a document.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Hashed<F> {
-    Fingerprint(F),
+pub(super) enum Hashed<'a> {
+    /// What documents are compared by (`maker.rs`).
+    Made(&'a [u8]),
     /// It has too few features.
     Without,
     /// It cannot be read, and is not written.
@@ -20,7 +20,7 @@ pub(super) enum Hashed<F> {
 }
 
 const WITHOUT: u8 = 0;
-const FINGERPRINT: u8 = 1;
+const MADE: u8 = 1;
 const LEFT_OUT: u8 = 2;
 
 /// Appends to a file.
@@ -55,48 +55,41 @@ impl Appender {
     }
 }
 
-/// Bytes of an entry of fingerprints: what is known, and the fingerprint.
-pub(super) const fn entry<F: Fingerprint>() -> u64 {
-    1 + 8 * F::WORDS as u64
-}
-
-/// Appends an entry.
-pub(super) fn push<F: Fingerprint>(file: &mut Appender, hashed: Hashed<F>) -> anyhow::Result<()> {
-    let (kind, fingerprint) = match hashed {
-        Hashed::Fingerprint(fingerprint) => (FINGERPRINT, fingerprint),
-        Hashed::Without => (WITHOUT, F::from_words(|_| 0)),
-        Hashed::LeftOut => (LEFT_OUT, F::from_words(|_| 0)),
+/// Appends an entry; what was made has `length` bytes.
+pub(super) fn push(file: &mut Appender, hashed: Hashed<'_>, length: usize) -> anyhow::Result<()> {
+    let (kind, bytes) = match hashed {
+        Hashed::Made(bytes) => (MADE, bytes),
+        Hashed::Without => (WITHOUT, &[][..]),
+        Hashed::LeftOut => (LEFT_OUT, &[][..]),
     };
     file.append(&[kind])?;
-    (0..F::WORDS).try_for_each(|word| file.append(&fingerprint.word(word).to_le_bytes()))
+    file.append(bytes)?;
+    file.append(&vec![0; length - bytes.len()])
 }
 
-/// Reads the entries of fingerprints.
+/// Reads the entries of documents.
 pub(super) struct Entries {
     path: PathBuf,
     file: BufReader<File>,
+    made: Vec<u8>,
 }
 
 impl Entries {
-    pub(super) fn open(path: &Path) -> anyhow::Result<Self> {
+    /// Opens a file of entries in which what was made has `length` bytes.
+    pub(super) fn open(path: &Path, length: usize) -> anyhow::Result<Self> {
         let file = File::open(path).with_context(|| path.display().to_string())?;
-        Ok(Self { path: path.to_owned(), file: BufReader::with_capacity(BUFFER, file) })
+        Ok(Self { path: path.to_owned(), file: BufReader::with_capacity(BUFFER, file), made: vec![0; length] })
     }
 
     /// Returns the next entry; an error at the end.
-    pub(super) fn next<F: Fingerprint>(&mut self) -> anyhow::Result<Hashed<F>> {
+    pub(super) fn next(&mut self) -> anyhow::Result<Hashed<'_>> {
         let mut kind = [0];
-        let mut words = [[0; 8]; 4];
-        let bytes = words.get_mut(..F::WORDS).unwrap_or_default().as_flattened_mut();
         self.file
             .read_exact(&mut kind)
-            .and_then(|()| self.file.read_exact(bytes))
+            .and_then(|()| self.file.read_exact(&mut self.made))
             .with_context(|| self.path.display().to_string())?;
         Ok(match kind {
-            [FINGERPRINT] => {
-                let word = |word: usize| words.get(word).map_or(0, |bytes| u64::from_le_bytes(*bytes));
-                Hashed::Fingerprint(F::from_words(word))
-            }
+            [MADE] => Hashed::Made(&self.made),
             [WITHOUT] => Hashed::Without,
             _ => Hashed::LeftOut,
         })

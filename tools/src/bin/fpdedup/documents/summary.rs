@@ -9,35 +9,40 @@ use fpstore_tools::number::{bytes, count, count_of};
 use fpstore_tools::report;
 use serde::Serialize;
 
-use super::links::{Fate, Link};
+use super::compare::Near;
+use super::links::Fate;
 use super::work::State;
 
 /// The removed documents, by rule.
-#[derive(Clone, Debug, Default, Serialize)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Removals {
-    /// Number of documents at each distance from their keeper, from 0.
-    by_distance: Vec<u64>,
+    /// Number of documents at each distance from their keeper, or with each number of keys in common with it, from 0.
+    by_nearness: Vec<u64>,
+    /// Number of these that are not near their keeper.
+    far: u64,
     /// Number of documents that are not removed, because their texts differ.
     doubtful: u64,
 }
 
 impl Removals {
-    pub(super) fn count(&mut self, fate: Fate) {
+    pub(super) fn count(&mut self, fate: Fate, near: Near) {
         match fate {
             Fate::Stays => {}
             Fate::Doubtful | Fate::Different => self.doubtful += 1,
-            Fate::Removed(Link { distance, .. }) => {
-                let distance = distance as usize;
-                if self.by_distance.len() <= distance {
-                    self.by_distance.resize(distance + 1, 0);
+            Fate::Removed(link) => {
+                // A distance has at most 128 bits, and documents as many keys as a signature has bands.
+                let at = usize::try_from(link.near).unwrap_or(usize::MAX);
+                if self.by_nearness.len() <= at {
+                    self.by_nearness.resize(at + 1, 0);
                 }
-                self.by_distance.iter_mut().skip(distance).take(1).for_each(|count| *count += 1);
+                self.by_nearness.iter_mut().skip(at).take(1).for_each(|count| *count += 1);
+                self.far += u64::from(near.is_far(&link));
             }
         }
     }
 
     fn total(&self) -> u64 {
-        self.by_distance.iter().sum()
+        self.by_nearness.iter().sum()
     }
 }
 
@@ -54,7 +59,7 @@ pub(super) struct Phase {
 pub(super) struct Summary<'a> {
     pub(super) output: &'a Path,
     pub(super) hasher: String,
-    pub(super) distance: u32,
+    pub(super) near: Near,
     pub(super) linkage: &'static str,
     pub(super) threshold: Option<f64>,
     pub(super) kept: u64,
@@ -66,16 +71,24 @@ pub(super) struct Summary<'a> {
 struct Object<'a> {
     schema_version: u32,
     output: String,
+    method: &'static str,
     hasher: &'a str,
-    distance: u32,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    distance: Option<u32>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    min_jaccard: Option<f64>,
     linkage: &'a str,
     #[serde(skip_serializing_if = "Option::is_none")]
     verified: Option<f64>,
     documents: u64,
     kept: u64,
     removed: u64,
-    #[serde(flatten)]
-    removals: &'a Removals,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    by_distance: Option<&'a [u64]>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    by_shared_keys: Option<&'a [u64]>,
+    far: u64,
+    doubtful: u64,
     without_fingerprint: u64,
     left_out: u64,
     text_bytes: u64,
@@ -85,18 +98,28 @@ struct Object<'a> {
 impl Summary<'_> {
     pub(super) fn write(&self, state: &State, json: bool) -> anyhow::Result<()> {
         let removed = self.removals.total();
+        let Removals { by_nearness, far, doubtful } = &self.removals;
         if json {
+            let (distance, min_jaccard) = match self.near {
+                Near::Distance { distance, .. } => (Some(distance), None),
+                Near::Keys { min_jaccard, .. } => (None, Some(min_jaccard)),
+            };
             let object = Object {
                 schema_version: SCHEMA_VERSION,
                 output: self.output.display().to_string(),
+                method: if distance.is_some() { "simhash" } else { "minhash" },
                 hasher: &self.hasher,
-                distance: self.distance,
+                distance,
+                min_jaccard,
                 linkage: self.linkage,
                 verified: self.threshold,
                 documents: state.documents,
                 kept: self.kept,
                 removed,
-                removals: &self.removals,
+                by_distance: distance.map(|_| &**by_nearness),
+                by_shared_keys: min_jaccard.map(|_| &**by_nearness),
+                far: *far,
+                doubtful: *doubtful,
                 without_fingerprint: state.without,
                 left_out: state.left_out,
                 text_bytes: state.text_bytes,
@@ -105,24 +128,29 @@ impl Summary<'_> {
             report::json(&mut io::stdout().lock(), &object)?;
             return Ok(());
         }
-        let distances = &self.removals.by_distance;
-        let equal = distances.first().copied().unwrap_or(0);
-        let far: u64 = distances.iter().skip(self.distance as usize + 1).sum();
         let mut facts = vec![
             ("documents", format!("{}, {} of text", count(state.documents), bytes(state.text_bytes))),
             ("removed", count(removed)),
-            ("  equal fingerprints", count(equal)),
-            (
-                "  near ones",
-                format!("{} within {}", count(removed - equal - far), count_of(self.distance.into(), "bit")),
-            ),
         ];
-        if far > 0 {
-            facts.push(("  far ones", format!("{} (chains)", count(far))));
+        match self.near {
+            Near::Distance { distance, .. } => {
+                let equal = by_nearness.first().copied().unwrap_or(0);
+                let near = format!("{} within {}", count(removed - equal - far), count_of(distance.into(), "bit"));
+                facts.extend([("  equal fingerprints", count(equal)), ("  near ones", near)]);
+            }
+            Near::Keys { keys, .. } => {
+                let all = by_nearness.get(keys).copied().unwrap_or(0);
+                let some =
+                    format!("{} with some of {} bands in common", count(removed - all - far), count(keys as u64));
+                facts.extend([("  all bands in common", count(all)), ("  near ones", some)]);
+            }
+        }
+        if *far > 0 {
+            facts.push(("  far ones", format!("{} (chains)", count(*far))));
         }
         facts.push(("kept", count(self.kept)));
         if let Some(threshold) = self.threshold {
-            facts.push(("  texts differ", format!("{}, less than {threshold} alike", count(self.removals.doubtful))));
+            facts.push(("  texts differ", format!("{}, less than {threshold} alike", count(*doubtful))));
         }
         if state.without > 0 {
             facts.push(("  no fingerprint", count(state.without)));

@@ -3,14 +3,13 @@
 use std::path::Path;
 
 use anyhow::bail;
-use fpstore::Fingerprint;
 use fpstore_tools::documents::{CHANGED, Copied, Digest, Form, Inputs, copy};
-use fpstore_tools::output::{EVIDENCE, Output, Rows, VERIFIED};
+use fpstore_tools::output::{Column, EVIDENCE, Output, Rows};
 use fpstore_tools::progress::Progress;
 use fpstore_tools::{interrupt, memory};
 
-use super::compare::FATES;
-use super::hash::FINGERPRINTS;
+use super::compare::{FATES, Near};
+use super::hash::ENTRIES;
 use super::ids::AllIds;
 use super::links::{Fate, Fates, Link};
 use super::spool::{Entries, Hashed};
@@ -18,8 +17,7 @@ use super::summary::Removals;
 use super::work::Work;
 
 /// Opens the file of the evidence.
-pub(super) fn evidence(path: &Path, verified: bool, texts: bool, json: bool) -> anyhow::Result<Output> {
-    let columns = if verified { VERIFIED } else { EVIDENCE };
+pub(super) fn evidence(path: &Path, columns: &'static [Column], texts: bool, json: bool) -> anyhow::Result<Output> {
     Output::open(("--evidence", Some(path)), json, columns, 64, &[texts; 3])
 }
 
@@ -27,13 +25,14 @@ pub(super) fn evidence(path: &Path, verified: bool, texts: bool, json: bool) -> 
 pub(super) fn removed(
     work: &Work,
     output: Option<Output>,
-    verified: bool,
+    columns: &[Column],
+    near: Near,
 ) -> anyhow::Result<(Removals, Option<Output>)> {
     let mut removals = Removals::default();
     let mut fates = Fates::from(&work.path(FATES), 0)?;
     let Some(mut output) = output else {
         for _ in 0..work.state.documents {
-            removals.count(fates.next()?);
+            removals.count(fates.next()?, near);
         }
         return Ok((removals, None));
     };
@@ -41,14 +40,17 @@ pub(super) fn removed(
     let mut rows = Rows::new(output.style());
     for document in 0..work.state.documents {
         let fate = fates.next()?;
-        removals.count(fate);
-        let Fate::Removed(Link { keeper, cluster, distance, similarity }) = fate else { continue };
+        removals.count(fate, near);
+        let Fate::Removed(Link { keeper, cluster, near, estimate, similarity }) = fate else { continue };
         for one in [document, keeper, cluster] {
             rows.id(&ids.get(one)?);
         }
-        rows.number(distance.into());
-        if verified {
-            rows.real(Some(similarity));
+        rows.number(near);
+        // The similarity of the texts, if they were compared.
+        match (columns.len() > EVIDENCE.len(), similarity.is_nan()) {
+            (true, false) => rows.real(Some(similarity)),
+            (true, true) => rows.estimate(Some(estimate).filter(|estimate| !estimate.is_nan())),
+            (false, _) => {}
         }
         rows.end_row();
         if rows.is_full() {
@@ -62,21 +64,20 @@ pub(super) fn removed(
 }
 
 /// Writes the documents that stay.
-pub(super) fn documents<F: Fingerprint>(
-    work: &Work,
+pub(super) fn documents(
+    (work, length): (&Work, usize),
     (inputs, digest): (&Inputs, Digest),
-    form: &Form,
-    output: &Path,
+    (form, output): (&Form, &Path),
     memory: u64,
     progress: &Progress,
 ) -> anyhow::Result<Copied> {
     let mut fates = Fates::from(&work.path(FATES), 0)?;
-    let mut entries = Entries::open(&work.path(FINGERPRINTS))?;
+    let mut entries = Entries::open(&work.path(ENTRIES), length)?;
     let keep = |document: u64| {
         if document >= work.state.documents {
             bail!(CHANGED);
         }
-        let (fate, hashed) = (fates.next()?, entries.next::<F>()?);
+        let (fate, hashed) = (fates.next()?, entries.next()?);
         Ok(!matches!(fate, Fate::Removed(_)) && hashed != Hashed::LeftOut)
     };
     let check = |copied: Copied| {

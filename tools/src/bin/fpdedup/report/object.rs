@@ -140,7 +140,7 @@ fn large<F: Fingerprint>(one: &LargeCluster<F>) -> Large {
 }
 
 fn sample<F: Fingerprint>(one: &Removed<F>) -> Sample {
-    let distance = one.distance;
+    let distance = one.nearness.distance().unwrap_or(0);
     match &one.record.id {
         Id::Count(count) => {
             Sample { id: None, fingerprint: Some(hex(one.record.fingerprint)), distance, count: Some(*count) }

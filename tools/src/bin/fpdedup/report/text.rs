@@ -94,9 +94,10 @@ fn largest<F: Fingerprint>(found: &ClusterReport<F>, distance: u32) -> Columns {
 }
 
 fn sample<F: Fingerprint>(one: &Removed<F>) -> String {
+    let distance = one.nearness.distance().unwrap_or(0);
     match &one.record.id {
-        Id::Count(_) => format!("{} ({})", hex(one.record.fingerprint), one.distance),
-        id => format!("{id} ({})", one.distance),
+        Id::Count(_) => format!("{} ({distance})", hex(one.record.fingerprint)),
+        id => format!("{id} ({distance})"),
     }
 }
 
