@@ -70,7 +70,7 @@ impl Linker<u64> for KeyLinks {
     }
 
     fn pairs(&self, job: &JobContext, visit: &mut dyn FnMut(u64, u64) -> Result<()>) -> Result<()> {
-        let pairs = NumberedPairs::new(&self.context, &self.view, self.rule, job)?;
+        let pairs = NumberedPairs::new(&self.context, (&self.view, None), self.rule, job)?;
         self.skipped.store(pairs.skipped, Ordering::Relaxed);
         pairs.visit(&mut |a, b, _, _| {
             visit(a, b)?;

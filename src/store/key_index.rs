@@ -158,6 +158,16 @@ impl KeyIndex {
         KeyPairs::new(&self.inner().context, self.inner().read_view(), rule)
     }
 
+    /// All pairs of a record of this index and one of another that share keys, in the order in which the records were
+    /// loaded. Later writes do not change them.
+    ///
+    /// # Errors
+    /// Those of [`KeyIndex::pairs`], and `InvalidInput` if the two indexes have keys of other hashers or widths, or other
+    /// sketches.
+    pub fn pairs_with(&self, other: &Self, rule: KeyRule) -> Result<KeyPairs> {
+        self.pairs(rule)?.between(&other.inner().context, other.inner().read_view())
+    }
+
     /// The clusters of records that share keys. With a rule that takes any shared key, single linkage costs each key of
     /// a record once, however many records share it; other rules and linkages make the pairs. New records
     /// ([`Clusters::with_new`]) are for fingerprints only.

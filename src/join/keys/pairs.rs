@@ -1,11 +1,13 @@
 //! Pairs of records that share keys.
 
+use super::common::CommonKeys;
 use super::groups::KeyGroups;
 use super::rule::KeyRule;
 use super::sketches::{SketchBuffers, Sketches};
 use crate::error::{Error, Result};
 use crate::extsort::{Sorted, Sorter, Workspace};
 use crate::fingerprint::Id;
+use crate::format::parameters::check_hashers;
 use crate::join::job::{JobContext, Progress};
 use crate::version::{IdLookup, ReadView, Snapshot, StoreContext};
 use std::ops::ControlFlow;
@@ -16,12 +18,12 @@ use std::sync::Arc;
 const PAIR: u64 = 24;
 const LEAST_MEMORY: u64 = 1 << 20;
 
-/// Two records of a key index that share keys.
+/// Two records of a key index, or of two, that share keys.
 #[derive(Clone, Debug, PartialEq)]
 pub struct KeyPair {
-    /// The smaller id.
+    /// The smaller id; of two indexes that of the first one's record.
     pub a: Id,
-    /// The larger id.
+    /// The larger id; of two indexes that of the second one's record.
     pub b: Id,
     /// Number of keys that both have.
     pub shared: u64,
@@ -29,11 +31,13 @@ pub struct KeyPair {
     pub jaccard: Option<f64>,
 }
 
-/// All pairs of records of a key index, each once.
+/// All pairs of records of a key index, or of a record of one index and one of another, each once.
 #[derive(Debug)]
 pub struct KeyPairs {
     context: Arc<StoreContext>,
     view: ReadView,
+    /// The other index.
+    other: Option<ReadView>,
     job: JobContext,
     rule: KeyRule,
 }
@@ -42,7 +46,18 @@ impl KeyPairs {
     pub(crate) fn new(context: &Arc<StoreContext>, view: ReadView, rule: KeyRule) -> Result<Self> {
         rule.check(&context.parameters)?;
         let job = JobContext::new(&Snapshot::<u64>::new(context, view.clone()));
-        Ok(Self { context: Arc::clone(context), view, job, rule })
+        Ok(Self { context: Arc::clone(context), view, other: None, job, rule })
+    }
+
+    /// The pairs of a record of this index and one of another.
+    pub(crate) fn between(self, context: &StoreContext, view: ReadView) -> Result<Self> {
+        let [own, other] = [&self.context, context].map(|context| context.parameters.keys().unwrap_or_default());
+        check_hashers("keys", context.parameters.hasher(), self.context.parameters.hasher())?;
+        if own != other {
+            let message = "two indexes with other widths of keys or other sketches cannot be compared";
+            return Err(Error::invalid(message).with_remedy("create one of them like the other"));
+        }
+        Ok(Self { other: Some(view), ..self })
     }
 
     /// Sorts pairs within about this many bytes of memory, at least 1 MiB. The default is 1 GiB.
@@ -72,19 +87,23 @@ impl KeyPairs {
     /// `Io` if the pairs of a key take more temporary space than is free; `Damaged` or `Io` from reading, or from
     /// temporary files; those of `sink`.
     pub fn visit(&self, mut sink: impl FnMut(KeyPair) -> Result<ControlFlow<()>>) -> Result<u64> {
-        let pairs = NumberedPairs::new(&self.context, &self.view, self.rule, &self.job)?;
-        let mut ids = IdLookup::new(&self.view.version.segments);
-        let mut id = |number| {
-            let ids = ids.ids(number)?;
-            ids.and_then(|ids| ids.first().cloned()).ok_or_else(|| Error::damaged("a record has no id"))
-        };
+        let other = self.other.as_ref();
+        let pairs = NumberedPairs::new(&self.context, (&self.view, other), self.rule, &self.job)?;
+        let [mut left, mut right] =
+            [&self.view, other.unwrap_or(&self.view)].map(|view| IdLookup::new(&view.version.segments));
         pairs.visit(&mut |a, b, shared, jaccard| {
-            let (a, b) = (id(a)?, id(b)?);
-            let (a, b) = if a < b { (a, b) } else { (b, a) };
+            let (a, b) = (id(&mut left, a)?, id(&mut right, b)?);
+            let (a, b) = if a < b || other.is_some() { (a, b) } else { (b, a) };
             sink(KeyPair { a, b, shared, jaccard })
         })?;
         Ok(pairs.skipped)
     }
+}
+
+/// The id of the record with a number.
+fn id(ids: &mut IdLookup<'_, u64>, number: u64) -> Result<Id> {
+    let ids = ids.ids(number)?;
+    ids.and_then(|ids| ids.first().cloned()).ok_or_else(|| Error::damaged("a record has no id"))
 }
 
 /// A pair of numbers, and a number of its own for each key that the two share.
@@ -95,36 +114,30 @@ pub(crate) struct NumberedPairs {
     occurrences: Sorted<Occurrence>,
     rule: KeyRule,
     sketches: Sketches,
+    /// The sketches of the second record of a pair, if it is of another index.
+    others: Option<Sketches>,
     memory: u64,
     pub(crate) skipped: u64,
 }
 
 impl NumberedPairs {
-    pub(crate) fn new(context: &StoreContext, view: &ReadView, rule: KeyRule, job: &JobContext) -> Result<Self> {
+    /// Those of one view, or of a view and another one.
+    pub(crate) fn new(
+        context: &StoreContext,
+        (view, other): (&ReadView, Option<&ReadView>),
+        rule: KeyRule,
+        job: &JobContext,
+    ) -> Result<Self> {
         let workspace = job.workspace(job.memory);
-        let groups = KeyGroups::new(view, rule.most)?;
-        job.progress.begin(groups.keys());
         let mut sorter = Sorter::<Occurrence>::new(&workspace, workspace.memory_of_records());
-        let (mut all, mut key) = (Vec::new(), 0);
-        let skipped = groups.visit(&job.progress, &mut |numbers, continues| {
-            if !continues {
-                all.clear();
-                key += 1;
-            }
-            // The pairs of this piece, and those with all pieces of the key before it.
-            check_space(&workspace, all.len() as u64, numbers.len() as u64)?;
-            let before = all.len();
-            all.extend_from_slice(numbers);
-            for (at, &b) in all.iter().enumerate().skip(before) {
-                job.progress.check()?;
-                all.iter().take(at).try_for_each(|&a| sorter.push((a, (b, key))))?;
-            }
-            Ok(())
-        })?;
-        drop(all);
-        let sketches = Sketches::new(view, context.parameters.keys().unwrap_or_default())?;
+        let skipped = match other {
+            Some(other) => between([view, other], rule, job, &workspace, &mut sorter)?,
+            None => within(view, rule, job, &workspace, &mut sorter)?,
+        };
+        let sketches = |view| Sketches::new(view, context.parameters.keys().unwrap_or_default());
+        let (sketches, others) = (sketches(view)?, other.map(sketches).transpose()?);
         let occurrences = job.executor.run(|| sorter.finish())?;
-        Ok(Self { occurrences, rule, sketches, memory: workspace.memory_of_chunks(), skipped })
+        Ok(Self { occurrences, rule, sketches, others, memory: workspace.memory_of_chunks(), skipped })
     }
 
     /// Calls `visit` with each pair that the rule takes, ascending: the number of shared keys, and the estimated
@@ -147,7 +160,8 @@ impl NumberedPairs {
             if !self.rule.takes(shared, None) {
                 continue;
             }
-            let jaccard = self.sketches.jaccard(a, b, &mut buffers)?;
+            let others = self.others.as_ref().unwrap_or(&self.sketches);
+            let jaccard = self.sketches.jaccard_with(a, (others, b), &mut buffers)?;
             if !self.rule.takes(shared, jaccard) {
                 continue;
             }
@@ -159,17 +173,67 @@ impl NumberedPairs {
     }
 }
 
-/// Refuses the pairs of `more` records with each other and with those before if they take more space than is free. They
-/// grow with the square of a key's records, so a frequent key fills any disk.
-fn check_space(workspace: &Workspace, before: u64, more: u64) -> Result<()> {
-    let pairs = u128::from(more) * (2 * u128::from(before) + u128::from(more)) / 2;
+/// Makes the pairs of the records of each key; returns the number of keys that do not count.
+fn within(
+    view: &ReadView,
+    rule: KeyRule,
+    job: &JobContext,
+    workspace: &Workspace,
+    sorter: &mut Sorter<Occurrence>,
+) -> Result<u64> {
+    let groups = KeyGroups::new(view, rule.most)?;
+    job.progress.begin(groups.keys());
+    let (mut all, mut key) = (Vec::new(), 0);
+    groups.visit(&job.progress, &mut |numbers, continues| {
+        if !continues {
+            all.clear();
+            key += 1;
+        }
+        // The pairs of this piece, and those with all pieces of the key before it.
+        let (before, more) = (all.len() as u64, numbers.len() as u64);
+        let pairs = u128::from(more) * (2 * u128::from(before) + u128::from(more)) / 2;
+        check_space(workspace, pairs, before + more)?;
+        let before = all.len();
+        all.extend_from_slice(numbers);
+        for (at, &b) in all.iter().enumerate().skip(before) {
+            job.progress.check()?;
+            all.iter().take(at).try_for_each(|&a| sorter.push((a, (b, key))))?;
+        }
+        Ok(())
+    })
+}
+
+/// Makes the pairs of the records of one view and of another of each key; returns the number of keys that do not count.
+fn between(
+    views: [&ReadView; 2],
+    rule: KeyRule,
+    job: &JobContext,
+    workspace: &Workspace,
+    sorter: &mut Sorter<Occurrence>,
+) -> Result<u64> {
+    let keys = CommonKeys::new(views, rule.most)?;
+    job.progress.begin(keys.keys());
+    let mut key = 0;
+    keys.visit(&job.progress, &mut |left, right| {
+        key += 1;
+        let pairs = left.len() as u128 * right.len() as u128;
+        check_space(workspace, pairs, (left.len() + right.len()) as u64)?;
+        left.iter().try_for_each(|&a| {
+            job.progress.check()?;
+            right.iter().try_for_each(|&b| sorter.push((a, (b, key))))
+        })
+    })
+}
+
+/// Refuses the pairs of a key's records if they take more space than is free. They grow with the square of the records,
+/// so a frequent key fills any disk.
+fn check_space(workspace: &Workspace, pairs: u128, records: u64) -> Result<()> {
     let bytes = pairs * u128::from(PAIR);
     if bytes <= u128::from(workspace.memory) {
         return Ok(());
     }
     match workspace.env.free_bytes(&workspace.directory) {
         Some(free) if u128::from(free) < bytes => {
-            let records = before + more;
             let message = format!(
                 "a key of {records} records makes {pairs} pairs, which take more than the {free} bytes that are free"
             );

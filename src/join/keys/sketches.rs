@@ -34,10 +34,20 @@ impl Sketches {
 
     /// The estimated Jaccard similarity of two records, if there are sketches.
     pub(crate) fn jaccard(&self, a: u64, b: u64, buffers: &mut SketchBuffers) -> Result<Option<f64>> {
+        self.jaccard_with(a, (self, b), buffers)
+    }
+
+    /// As [`Sketches::jaccard`], of a record of these and one of others.
+    pub(super) fn jaccard_with(
+        &self,
+        a: u64,
+        (others, b): (&Self, u64),
+        buffers: &mut SketchBuffers,
+    ) -> Result<Option<f64>> {
         if self.runs.is_empty() {
             return Ok(None);
         }
-        let (a, b) = (self.of(a, &mut buffers.left)?, self.of(b, &mut buffers.right)?);
+        let (a, b) = (self.of(a, &mut buffers.left)?, others.of(b, &mut buffers.right)?);
         Ok(Some(jaccard(self.format, a, b)))
     }
 

@@ -208,3 +208,71 @@ fn a_key_of_all_records_costs_each_record_once() {
     );
     assert_eq!(found(&index, Wanted { most: Some(1000), ..wanted }, 1 << 30), (Vec::new(), 1));
 }
+
+#[test]
+fn pairs_between_two_indexes_are_those_of_comparing_all() {
+    for (format, ids) in [
+        (KeyFormat::default(), IdKind::Number),
+        (KeyFormat::default().with_key_bits(20).with_sketch(64, 1), IdKind::Text),
+    ] {
+        let directory = tempfile::tempdir().unwrap();
+        let made = |name: &str, seeds: std::ops::Range<u64>| {
+            let path = directory.path().join(name);
+            let index = KeyIndex::create(&path, &parameters(format, ids), &options()).unwrap();
+            let mut model = Model::new(format);
+            for seed in seeds {
+                let mut all = records(120, 6, format, ids, seed);
+                // A key of a third of all records.
+                all.iter_mut().step_by(3).for_each(|record| record.keys.push(7 << 60));
+                index.load(sorted(&path, &options(), format, &all)).unwrap();
+                model.add(&all);
+            }
+            let gone: Vec<Id> = model.records.keys().step_by(7).cloned().collect();
+            remove(&index, &gone);
+            model.remove(&gone);
+            (index, model)
+        };
+        // Some records are in both.
+        let ((left, one), (right, other)) = (made("left", 0..2), made("right", 1..3));
+        for (min_shared, min_jaccard, most) in [(1, 0.0, None), (2, 0.0, None), (1, 0.5, None), (1, 0.0, Some(40))] {
+            let min_jaccard = if format.sketch_bits() > 0 { min_jaccard } else { 0.0 };
+            let wanted = Wanted { min_shared, min_jaccard, most };
+            let (mut expected, mut frequent) = (Vec::new(), BTreeSet::new());
+            let count = |key: &u64| {
+                let has = |model: &Model| model.keys().values().filter(|keys| keys.contains(key)).count() as u64;
+                has(&one) + has(&other)
+            };
+            for (a, own) in one.keys() {
+                for (b, keys) in other.keys() {
+                    let (few, many): (Vec<u64>, Vec<u64>) =
+                        own.intersection(keys).partition(|key| most.is_none_or(|most| count(key) <= most));
+                    frequent.extend(many);
+                    let sketches = || jaccard(format, &one.records[a].sketch, &other.records[b].sketch);
+                    let similar = (format.sketch_bits() > 0).then(sketches);
+                    let shared = few.len() as u64;
+                    if shared >= min_shared && similar.is_none_or(|similar| similar >= min_jaccard) {
+                        expected.push(KeyPair { a: a.clone(), b: b.clone(), shared, jaccard: similar });
+                    }
+                }
+            }
+            for memory in [1 << 20, 1 << 30] {
+                let mut found = Vec::new();
+                let pairs = left.pairs_with(&right, wanted.rule()).unwrap().with_memory(memory);
+                let sink = |pair| {
+                    found.push(pair);
+                    Ok(ControlFlow::Continue(()))
+                };
+                assert_eq!(pairs.visit(sink).unwrap(), frequent.len() as u64);
+                found.sort_by(|x, y| (&x.a, &x.b).cmp(&(&y.a, &y.b)));
+                assert!(!found.is_empty() && found == expected, "{format:?} {wanted:?}");
+            }
+        }
+        let narrow = KeyIndex::create(
+            directory.path().join("narrow"),
+            &parameters(KeyFormat::default().with_key_bits(12), ids),
+            &options(),
+        );
+        let error = left.pairs_with(&narrow.unwrap(), KeyRule::new()).unwrap_err();
+        assert!(error.to_string().contains("other widths of keys"), "{error}");
+    }
+}

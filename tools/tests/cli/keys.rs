@@ -331,3 +331,33 @@ fn pairs_clusters_and_kept_records() {
     fails(fpdedup().args(["clusters", "--report"]).arg(&store), &["have no distance"]);
     fails(fpdedup().args(["keep", "--report"]).arg(&store), &["have no distance"]);
 }
+
+#[test]
+fn joined_with_another_index_or_a_file() {
+    let dir = Place::new();
+    let all = records(120);
+    let store = index(&dir, &ndjson(&all));
+    let half: BTreeMap<u64, BTreeSet<u64>> =
+        all.iter().filter(|(id, _)| *id % 2 == 0).map(|(id, keys)| (id + 5000, keys.clone())).collect();
+    let (file, other) = (dir.file("half.ndjson", ndjson(&half)), dir.path("other"));
+    stdout(fpload().args(["--quiet", "--create", "--kind", "keys"]).arg(&other).arg(&file));
+    let mut expected = Vec::new();
+    for (a, own) in &all {
+        for (b, keys) in &half {
+            let shared = own.intersection(keys).count();
+            if shared >= 3 {
+                expected.push(format!("{a}\t{b}\t{shared}\t"));
+            }
+        }
+    }
+    expected.sort();
+    for other in [&file, &other] {
+        let found = stdout(fpdedup().args(["join", "--min-shared", "3"]).arg(&store).arg(other));
+        let mut lines: Vec<String> = found.lines().map(str::to_owned).collect();
+        lines.sort();
+        assert_eq!(lines, expected);
+    }
+    let fingerprints = dir.store(&[(1, 1)]);
+    fails(fpdedup().arg("join").args([&store, &fingerprints]), &["fingerprints"]);
+    fails(fpdedup().args(["join", "--sort"]).args([&store, &file]), &["--sort are for fingerprints"]);
+}

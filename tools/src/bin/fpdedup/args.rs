@@ -132,10 +132,14 @@ STORE first. OTHER is a store, or input as for fpload: a file, a directory of fi
 standard input); \
 records without ids are numbered from 0.
 
+Of a key index: `id_a<TAB>id_b<TAB>shared<TAB>jaccard` for each record of STORE and record of OTHER that share keys; \
+OTHER is a key index with keys and sketches of the same widths, or records with keys as for fpload.
+
 Examples:
   fpdedup join yesterday today
   fpdedup join store crawl.parquet --id-column url
-  fpdedup join --distinct store new.txt";
+  fpdedup join --distinct store new.txt
+  fpdedup join --min-jaccard 0.7 bands today.ndjson";
 
 /// All against all: near-duplicate pairs, clusters, records to keep, new against old.
 #[derive(Clone, Debug, Parser)]

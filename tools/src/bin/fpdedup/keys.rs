@@ -5,10 +5,11 @@ use std::path::Path;
 
 use anyhow::bail;
 use fpstore::clusters::{Clustering, Clusters, Linkage};
-use fpstore::keys::KeyRule;
+use fpstore::keys::{KeyPairs, KeyRule};
 use fpstore::{IdKind, KeyIndex};
 use fpstore_tools::common::Common;
 use fpstore_tools::exit::Outcome;
+use fpstore_tools::input::InputOptions;
 use fpstore_tools::memory;
 use fpstore_tools::notice;
 use fpstore_tools::number::{count, count_of};
@@ -19,6 +20,7 @@ use crate::clusters::{Beside, What};
 use crate::job::{Job, WAITING, Writing};
 use crate::keep::{COLUMNS, write};
 use crate::label_rows::write_labels;
+use crate::loaded::OtherIndex;
 use crate::priorities::Kept;
 
 const PAIRS: &[Column] = &[Column::id("id_a"), Column::id("id_b"), Column::number("shared"), Column::real("jaccard")];
@@ -62,9 +64,10 @@ fn open(options: &Options, store: &Path) -> anyhow::Result<KeyIndex> {
     Ok(KeyIndex::open_read_only(store, &fpstore_tools::threads::options())?)
 }
 
-/// The memory that remains beside the index.
-fn memory_beside(options: &Options, index: &KeyIndex) -> u64 {
-    memory::of_load(Some(options.memory)).saturating_sub(WAITING + index.statistics().resident_bytes)
+/// The memory that remains beside some indexes.
+fn memory_beside(options: &Options, indexes: &[&KeyIndex]) -> u64 {
+    let resident: u64 = indexes.iter().map(|index| index.statistics().resident_bytes).sum();
+    memory::of_load(Some(options.memory)).saturating_sub(WAITING + resident)
 }
 
 /// Says how many keys did not count.
@@ -77,14 +80,35 @@ fn say_skipped(options: &Options, skipped: u64) {
 
 /// Finds the pairs of records that share keys.
 pub(crate) fn pairs(common: Common, which: Which, options: &Options, store: &Path) -> anyhow::Result<Outcome> {
+    let job = Job::new(common, options)?;
+    let index = open(options, store)?;
+    let pairs = index.pairs(options.keys.rule())?.with_memory(memory_beside(options, &[&index]));
+    write_pairs(&job, which, pairs, [&index, &index])
+}
+
+/// Finds the pairs of a record of one index and one of another.
+pub(crate) fn join(
+    common: Common,
+    which: Which,
+    options: &Options,
+    input: &InputOptions,
+    (store, other): (&Path, &Path),
+) -> anyhow::Result<Outcome> {
+    let job = Job::new(common, options)?;
+    let index = open(options, store)?;
+    let other = OtherIndex::open(&job, &index, other, input)?;
+    let pairs = index.pairs_with(&other.index, options.keys.rule())?;
+    let pairs = pairs.with_memory(memory_beside(options, &[&index, &other.index]));
+    write_pairs(&job, which, pairs, [&index, &other.index])
+}
+
+fn write_pairs(job: &Job<'_>, which: Which, pairs: KeyPairs, indexes: [&KeyIndex; 2]) -> anyhow::Result<Outcome> {
     if which.distinct || which.sort {
         bail!("--distinct and --sort are for fingerprints; pairs of a key index come in the order of its records");
     }
-    let job = Job::new(common, options)?;
-    let index = open(options, store)?;
-    let texts = [index.parameters().ids() == IdKind::Text; 2];
-    let pairs = index.pairs(options.keys.rule())?;
-    let pairs = pairs.with_memory(memory_beside(options, &index)).with_temp_dir(&job.temp_dir());
+    let options = job.options;
+    let texts = indexes.map(|index| index.parameters().ids() == IdKind::Text);
+    let pairs = pairs.with_temp_dir(&job.temp_dir());
     let output = Output::open(("--output", options.output.as_deref()), job.json(), PAIRS, 64, &texts)?;
     let mut rows = Rows::new(output.style());
     let mut writing = Writing::new(output);
@@ -197,7 +221,7 @@ fn find(
     order: &Order,
     beside: &Beside<'_>,
 ) -> anyhow::Result<Clustering> {
-    let has = memory_beside(job.options, index);
+    let has = memory_beside(job.options, &[index]);
     let clusters = clusters.with_memory(has).with_temp_dir(&job.temp_dir());
     let budget = job.budget(has, clusters.least_memory()?, index.path())?;
     let kept = Kept::read(job, order, beside.input.id_column.as_deref(), index.parameters().ids(), budget)?;

@@ -1,11 +1,12 @@
 //! Records beside the store: another store, or a file that is loaded into a temporary store.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use anyhow::{Context, bail};
 use fpstore::bulk::RecordSorter;
-use fpstore::{Filters, Fingerprint, Parameters, Store};
-use fpstore_tools::input::{Found, IdRule, Ids, Input, InputOptions, feed, is_store, sources};
+use fpstore::keys::KeySorter;
+use fpstore::{Filters, Fingerprint, KeyIndex, Options, Parameters, Store};
+use fpstore_tools::input::{Found, IdRule, Ids, Input, InputOptions, KeyReader, feed, is_store, sources};
 use fpstore_tools::interrupt::{self, Temporary};
 use fpstore_tools::memory;
 use fpstore_tools::notice;
@@ -18,7 +19,7 @@ use crate::job::{Job, open, width};
 pub(crate) struct Other<F: Fingerprint> {
     pub(crate) store: Store<F>,
     /// Directory of the temporary store; removed on drop.
-    _directory: Option<(TempDir, Temporary)>,
+    _directory: Option<Directory>,
 }
 
 impl<F: Fingerprint> Other<F> {
@@ -50,15 +51,7 @@ impl<F: Fingerprint> Other<F> {
             warn_if_empty(&store, &other.display().to_string());
             return Ok(Self { store, _directory: None });
         }
-        let directory = tempfile::Builder::new().prefix("fpdedup-").tempdir_in(job.temp_dir());
-        let directory =
-            directory.with_context(|| format!("cannot make a directory in {}", job.temp_dir().display()))?;
-        let listed = Temporary::new(directory.path());
-        let options = fpstore_tools::threads::options()
-            .with_filters(Filters::Off)
-            .with_load_memory(memory::of_load(Some(job.options.memory)))
-            .with_temp_dir(Some(directory.path()));
-        let path = directory.path().join("store");
+        let (directory, path, options) = temporary(job)?;
         let reading = InputOptions { temp_dir: Some(job.temp_dir()), ..input.clone() };
         let mut rule = IdRule::new(ids);
         let mut sorter = RecordSorter::<F>::new(&path, &options);
@@ -87,8 +80,60 @@ impl<F: Fingerprint> Other<F> {
         interrupt::check()?;
         let (store, _) = Store::create_loaded(&path, &parameters, &options, sorter.finish()?)?;
         warn_if_empty(&store, &other.display().to_string());
-        Ok(Self { store, _directory: Some((directory, listed)) })
+        Ok(Self { store, _directory: Some(directory) })
     }
+}
+
+/// Another key index.
+pub(crate) struct OtherIndex {
+    pub(crate) index: KeyIndex,
+    _directory: Option<Directory>,
+}
+
+impl OtherIndex {
+    /// Opens an index, or loads a file of records with keys for `one`.
+    pub(crate) fn open(job: &Job<'_>, one: &KeyIndex, other: &Path, input: &InputOptions) -> anyhow::Result<Self> {
+        let name = || other.display().to_string();
+        if is_store(other) {
+            if input.any() {
+                bail!("--format and the column options describe a file; {} is a directory", name());
+            }
+            let index = KeyIndex::open_read_only(other, &fpstore_tools::threads::options()).with_context(name)?;
+            return Ok(Self { index, _directory: None });
+        }
+        let (directory, path, options) = temporary(job)?;
+        let format = one.parameters().keys().unwrap_or_default();
+        let reading = InputOptions { temp_dir: Some(job.temp_dir()), ..input.clone() };
+        let (mut rule, mut sorter) = (IdRule::new(Ids::Auto), KeySorter::new(&path, &options, format));
+        for source in sources(&[other.into()], &reading)? {
+            let reader = KeyReader::open(&source, &reading, &Progress::hidden())?;
+            let hasher = reader.header().and_then(|header| header.hasher.as_deref());
+            fpstore::check_hashers("keys", hasher, one.parameters().hasher()).with_context(|| source.name())?;
+            reader.each(&mut rule, |id, keys, sketch| {
+                interrupt::check()?;
+                Ok(sorter.push(id, keys, sketch)?)
+            })?;
+        }
+        let parameters = Parameters::of_keys(format).with_ids(rule.kind().unwrap_or_default());
+        let (index, _) = KeyIndex::create_loaded(&path, &parameters, &options, sorter.finish()?)?;
+        Ok(Self { index, _directory: Some(directory) })
+    }
+}
+
+/// A temporary directory, removed on drop and by signals.
+type Directory = (TempDir, Temporary);
+
+/// Makes a temporary directory; returns it with the path of a store in it and the options of that store.
+fn temporary(job: &Job<'_>) -> anyhow::Result<(Directory, PathBuf, Options)> {
+    let directory = tempfile::Builder::new().prefix("fpdedup-").tempdir_in(job.temp_dir());
+    let directory = directory.with_context(|| format!("cannot make a directory in {}", job.temp_dir().display()))?;
+    let listed = Temporary::new(directory.path());
+    let options = fpstore_tools::threads::options()
+        .with_filters(Filters::Off)
+        .with_load_memory(memory::of_load(Some(job.options.memory)))
+        .with_temp_dir(Some(directory.path()));
+    let path = directory.path().join("store");
+    Ok(((directory, listed), path, options))
 }
 
 fn warn_if_empty<F: Fingerprint>(store: &Store<F>, name: &str) {

@@ -44,6 +44,9 @@ fn run(args: &Args) -> anyhow::Result<Outcome> {
             options.keys.check_unused()?;
             by_width!(width(store)?, F => pairs::pairs::<F>(args.common, *which, options, store))
         }
+        What::Join { which, options, input, store, other } if keys::is_index(store)? => {
+            keys::join(args.common, *which, options, input, (store, other))
+        }
         What::Join { which, options, input, store, other } => {
             options.keys.check_unused()?;
             by_width!(width(store)?, F => pairs::join::<F>(args.common, *which, options, input, store, other))
