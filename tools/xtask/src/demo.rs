@@ -3,9 +3,11 @@
 //! The sample holds 3,000 versions of pages of one book. The demonstration makes fingerprints with `fphash`, loads them
 //! with `fpload`, queries the neighbours of every record with `fpquery`, shows *different* paths with nearly the same
 //! text, and clusters all documents with `fpdedup`. At the end `fpdedup documents` does the whole job, and three of the
-//! removed documents are shown beside the ones that were kept. All results are compared with brute force.
+//! removed documents are shown beside the ones that were kept. All results are compared with brute force. Then the same
+//! pages are clustered by MinHash, beside simhash and a comparison of all pages.
 
 mod clusters;
+mod minhash;
 mod pairs;
 mod removed;
 mod report;
@@ -43,7 +45,8 @@ pub(crate) fn run() -> Result<()> {
     let (store, list) = (directory.join("store"), directory.join("near-duplicates.tsv"));
     let (clusters, fingerprints) = (directory.join("clusters.tsv"), directory.join("fingerprints.hex"));
     let (clean, gone) = (directory.join("clean.ndjson"), directory.join("gone.tsv"));
-    let stage = Stage { store, list, clusters, fingerprints, clean, gone, workspace, programs };
+    let bands = directory.join("bands");
+    let stage = Stage { store, list, clusters, fingerprints, clean, gone, bands, workspace, programs };
     stage.clear(&directory)?;
 
     let (hashed, hash) = stage.hash()?;
@@ -81,6 +84,15 @@ pub(crate) fn run() -> Result<()> {
     let pages = removed::pages(&read_texts(&stage.workspace.root.join(TEXTS))?)?;
     say(&removed::selection(&removed, &pages)?)?;
     say(&format!("\nThe documents that stay are in {}", stage.short(&stage.clean).display()))?;
+    let by_minhash = clusters::parse(&stage.minhash()?, documents.len())?;
+    let pairs = minhash::similar(pages.iter().map(removed::Page::text));
+    let exact = clusters::joined(&pairs, documents.len());
+    let ways = [
+        ("simhash, 6 of 64 bits", &labels),
+        ("MinHash, 20 bands of 5 and sketches", &by_minhash),
+        ("all pages compared", &exact),
+    ];
+    say(&minhash::table(ways))?;
     say(&stage.hint(&documents)?)?;
     say(&format!("\n{}", timings.text()))
 }
@@ -95,13 +107,14 @@ struct Stage {
     fingerprints: PathBuf,
     clean: PathBuf,
     gone: PathBuf,
+    bands: PathBuf,
 }
 
 impl Stage {
     /// Removes the output of an earlier demonstration.
     fn clear(&self, directory: &Path) -> Result<()> {
-        if self.store.exists() {
-            fs::remove_dir_all(&self.store).with_context(|| format!("cannot remove {}", self.store.display()))?;
+        for store in [&self.store, &self.bands].into_iter().filter(|store| store.exists()) {
+            fs::remove_dir_all(store).with_context(|| format!("cannot remove {}", store.display()))?;
         }
         fs::create_dir_all(directory).with_context(|| format!("cannot create {}", directory.display()))
     }
@@ -162,6 +175,24 @@ impl Stage {
             bail!("fpdedup could not remove the near-duplicates ({status}); its message is above");
         }
         fs::read_to_string(&self.gone).with_context(|| format!("cannot read {}", self.gone.display()))
+    }
+
+    /// Loads the bands and sketches of all documents into a key index; returns its clusters.
+    fn minhash(&self) -> Result<String> {
+        let mut command = self.program("fpload")?;
+        command.args(["--create", "--kind", "keys", "--text", "--features", "words:5", "--normalise", "none"]);
+        command.args(["--bands", "20", "--rows", "5", "--sketch", "800", "--id-column", "n"]);
+        command.arg(self.short(&self.bands)).arg(TEXTS);
+        announce(&self.workspace, &command)?;
+        let status = command.status().context("cannot run fpload")?;
+        if !status.success() {
+            bail!("fpload could not load the bands ({status}); its message is above");
+        }
+        let mut command = self.program("fpdedup")?;
+        let least = format!("0.{}", minhash::SIMILARITY);
+        command.args(["clusters", "--min-jaccard", &least]).arg(self.short(&self.bands));
+        announce(&self.workspace, &command)?;
+        printed(&mut command, "fpdedup")
     }
 
     fn statistics(&self) -> Result<()> {

@@ -36,13 +36,19 @@ pub(super) fn parse(lines: &str, documents: usize) -> Result<Labels> {
 
 /// Returns the least document of each cluster, from pairs found by brute force.
 pub(super) fn brute_force(pairs: &[Pair], documents: usize) -> Labels {
+    let pairs: Vec<(usize, usize)> = pairs.iter().map(|pair| (pair.a, pair.b)).collect();
+    joined(&pairs, documents)
+}
+
+/// Returns the least document of each cluster of documents that are joined by pairs.
+pub(super) fn joined(pairs: &[(usize, usize)], documents: usize) -> Labels {
     let mut labels: Labels = (0..documents).collect();
     loop {
         let before = labels.clone();
-        for pair in pairs {
+        for &(a, b) in pairs {
             let of = |one: usize| labels.get(one).copied().unwrap_or(one);
-            let least = of(pair.a).min(of(pair.b));
-            for one in [pair.a, pair.b] {
+            let least = of(a).min(of(b));
+            for one in [a, b] {
                 labels.iter_mut().skip(one).take(1).for_each(|label| *label = least);
             }
         }

@@ -26,6 +26,12 @@ pub(super) struct Page {
     text: String,
 }
 
+impl Page {
+    pub(super) fn text(&self) -> &str {
+        &self.text
+    }
+}
+
 /// Parses the evidence.
 pub(super) fn parse(evidence: &str) -> Result<Vec<Removed>> {
     let row = |line: &str| -> Result<Removed> {
