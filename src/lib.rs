@@ -97,7 +97,7 @@ pub mod bulk {
 pub mod keys {
     pub use crate::join::keys::{KeyPair, KeyPairs, KeyRule};
     pub use crate::load::{KeyLoadReport, KeySorter, SortedKeys};
-    pub use crate::query::keys::{KeyMatch, KeyQuery, KeySearcher, jaccard};
+    pub use crate::query::keys::{KeyMatch, KeyQuery, KeySearcher, QueryKeys, jaccard};
     pub use crate::store::key_index::KeySnapshot;
 }
 

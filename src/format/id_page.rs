@@ -12,7 +12,7 @@ use crate::error::{Error, Result};
 use std::ops::{ControlFlow, Range};
 
 pub(crate) const SIZE: usize = 4096;
-const HEADER: usize = 21;
+pub(crate) const HEADER: usize = 21;
 /// Most records in a page, which counts them in 16 bits.
 pub(crate) const MAX_RECORDS: usize = 65_535;
 /// Most ids joined into one number.

@@ -167,6 +167,21 @@ impl BlockIndex {
         self.ranks.get(page).copied().unwrap_or(0) + before
     }
 
+    /// Prefetches what [`BlockIndex::rank`] reads beside the entries around a block.
+    #[inline]
+    pub(crate) fn prefetch_rank(&self, block: usize) {
+        prefetch(&self.ranks, self.layout.page_of(block));
+    }
+
+    /// The rank of a stored key in this block, if the block has as many keys as there are numbers from the key before
+    /// it to its last one. So it has all of these, and need not be decoded.
+    #[inline]
+    pub(crate) fn rank_in_dense(&self, block: usize, key: u64) -> Option<u64> {
+        let BlockShape { base, last, count, .. } = self.shape(block)?;
+        let is_dense = (base..=last).contains(&key) && (last - base).checked_add(1) == Some(count as u64);
+        is_dense.then(|| self.rank(block) + (key - base))
+    }
+
     /// The block with the key of this rank, and how many keys come before it there.
     pub(crate) fn block_of_rank(&self, rank: u64) -> Option<(usize, usize)> {
         let page = self.ranks.partition_point(|&before| before <= rank).checked_sub(1)?;

@@ -3,6 +3,7 @@
 use crate::codec::prefetch;
 use crate::env::ReadFile;
 use crate::error::{Error, Result};
+use crate::format::CHECKSUM;
 use crate::format::footer::Span;
 use crate::format::page::{self, Stream};
 use std::path::{Path, PathBuf};
@@ -129,6 +130,14 @@ impl Pages {
             self.checked.add(number);
         }
         Ok(page)
+    }
+
+    /// The bytes of a page in memory whose checksum was found to hold, without it.
+    #[inline]
+    pub(super) fn checked<'a>(&self, file: &'a SegmentFile, number: u64) -> Option<&'a [u8]> {
+        let Span { offset, length } = self.place(number);
+        let payload = Span { offset, length: length.saturating_sub(CHECKSUM as u64) };
+        file.bytes().filter(|_| self.checked.has(number))?.get(range(payload)?)
     }
 
     /// The bytes from `offset` in a page to its end or beyond. The page's checksum holds.

@@ -63,7 +63,21 @@ impl UnitIndex {
 
     /// The unit in which the fingerprint with this rank begins, and how many fingerprints begin before it there.
     pub(super) fn find(&self, rank: u64) -> Option<(u64, usize)> {
-        let step = self.marks.partition_point(|mark| mark.rank <= rank).checked_sub(1)?;
+        self.find_near(rank, &mut 0)
+    }
+
+    /// As [`UnitIndex::find`]. Searches little if the fingerprint is at or soon after the one that was found before with
+    /// the same `step`.
+    pub(super) fn find_near(&self, rank: u64, step: &mut usize) -> Option<(u64, usize)> {
+        let begins = |step: usize| self.marks.get(step).is_some_and(|mark| mark.rank <= rank);
+        let holds = |step: usize| begins(step) && !begins(step.saturating_add(1));
+        if !holds(*step) {
+            *step = match step.saturating_add(1) {
+                next if holds(next) => next,
+                _ => self.marks.partition_point(|mark| mark.rank <= rank).checked_sub(1)?,
+            };
+        }
+        let step = *step;
         let mut left = rank.checked_sub(self.marks.get(step)?.rank)?;
         for (number, unit) in (step * STEP..).zip(self.units.get(step * STEP..)?) {
             match left.checked_sub(unit.begun.into()) {
@@ -72,5 +86,28 @@ impl UnitIndex {
             }
         }
         None
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn finds_as_counting_from_the_front_does() {
+        // Units in which several fingerprints begin, one, or none: the ids of one continue there.
+        let begun: Vec<u16> = (0..1000_usize).map(|number| [3, 0, 1, 0, 0, 7, 40][number * number / 40 % 7]).collect();
+        let index = UnitIndex::new(begun.iter().map(|&begun| UnitEntry { length: 9, begun }).collect());
+        let places: Vec<(u64, usize)> =
+            (0..).zip(&begun).flat_map(|(unit, &begun)| (0..usize::from(begun)).map(move |nth| (unit, nth))).collect();
+        assert_eq!(index.fingerprints, places.len() as u64);
+        let (mut near, mut random) = (usize::MAX / 2, 5_u64);
+        for step in 0..20_000_u64 {
+            random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+            let rank = if step % 3 == 0 { random >> 33 } else { step } % (places.len() as u64 + 5);
+            let expected = places.get(rank as usize).copied();
+            assert_eq!((index.find(rank), index.find_near(rank, &mut near)), (expected, expected), "{rank}");
+        }
+        assert_eq!(UnitIndex::new(Vec::new()).find_near(0, &mut near), None);
     }
 }

@@ -17,6 +17,10 @@ use std::sync::Arc;
 /// Ids of one fingerprint in more units than this should not be in memory together.
 pub(crate) const MANY_UNITS: u64 = 8;
 
+/// Where the ids of a fingerprint begin: a unit, and how many fingerprints begin before it there.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct IdPlace(u64, usize);
+
 /// Finds the ids of a fingerprint by its rank in the primary table. Ids stand in *units*: pages of numbers or counts,
 /// frames of texts.
 pub(crate) struct Ids {
@@ -105,8 +109,12 @@ impl Ids {
     /// The unit in which the fingerprint with this rank in the primary table begins, and how many begin before it
     /// there.
     pub(super) fn place_of(&self, rank: u64) -> Result<(u64, usize)> {
-        let place = self.index.find(rank);
-        place.ok_or_else(|| Error::damaged("a fingerprint has no ids").at_path(self.file.path()))
+        self.index.find(rank).ok_or_else(|| self.no_ids())
+    }
+
+    #[cold]
+    fn no_ids(&self) -> Error {
+        Error::damaged("a fingerprint has no ids").at_path(self.file.path())
     }
 
     /// Reads a unit and passes it to `visit`. Pages are not compared with the index.
@@ -183,15 +191,25 @@ impl Ids {
         Ok(units.end.saturating_sub(units.start))
     }
 
-    /// Calls `visit` with the units that have ids of the fingerprint with this rank, and where they are there, until it
-    /// breaks. Reads unit by unit.
+    /// Finds the place of the ids of the fingerprint with this rank, and prefetches it. Reading the places of several
+    /// fingerprints afterwards waits for memory once. `near` is of the caller's last call; any number will do.
+    pub(crate) fn prefetch(&self, rank: u64, near: &mut usize) -> Result<IdPlace> {
+        let place = self.index.find_near(rank, near);
+        let (unit, nth) = place.ok_or_else(|| self.no_ids())?;
+        if let Units::Pages(pages) = &self.units {
+            pages.prefetch(&self.file, unit, nth, self.begun(unit));
+        }
+        Ok(IdPlace(unit, nth))
+    }
+
+    /// Calls `visit` with the units that have ids of the fingerprint whose ids begin here, and where they are there,
+    /// until it breaks. Reads unit by unit.
     fn each_range(
         &self,
-        rank: u64,
+        IdPlace(first, nth): IdPlace,
         scratch: &mut IdScratch,
         mut visit: impl FnMut(&Unit<'_>, Range<usize>) -> Result<ControlFlow<()>>,
     ) -> Result<()> {
-        let (first, nth) = self.place_of(rank)?;
         for number in first..self.unit_count() {
             let more = self.with_unit(number, scratch, |unit| {
                 let records = unit.range_of((number == first).then_some(nth))?;
@@ -213,7 +231,8 @@ impl Ids {
             self.ids_of(rank, scratch, |id| count += id.number().unwrap_or(0))?;
             return Ok(count);
         }
-        self.each_range(rank, scratch, |_, records| {
+        let (unit, nth) = self.place_of(rank)?;
+        self.each_range(IdPlace(unit, nth), scratch, |_, records| {
             count += records.len() as u64;
             Ok(ControlFlow::Continue(()))
         })?;
@@ -256,7 +275,18 @@ impl Ids {
         scratch: &mut IdScratch,
         mut visit: impl FnMut(Id) -> ControlFlow<()>,
     ) -> Result<()> {
-        self.each_range(rank, scratch, |unit, records| unit.visit_ids(records, |id| visit(self.owned(id))))
+        let (unit, nth) = self.place_of(rank)?;
+        self.visit_at(IdPlace(unit, nth), scratch, |id| visit(self.owned(id)))
+    }
+
+    /// As [`Ids::visit_ids`], from a known place.
+    pub(crate) fn visit_at(
+        &self,
+        place: IdPlace,
+        scratch: &mut IdScratch,
+        mut visit: impl FnMut(IdRef<'_>) -> ControlFlow<()>,
+    ) -> Result<()> {
+        self.each_range(place, scratch, |unit, records| unit.visit_ids(records, &mut visit))
     }
 
     /// As [`Ids::visit_ids`], with all ids.

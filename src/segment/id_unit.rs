@@ -49,16 +49,32 @@ impl IdPages {
         number: u64,
         scratch: &'b mut IdScratch,
     ) -> Result<IdPage<'b>> {
-        let bytes = self.pages.get(file, number, &mut scratch.buffer)?;
-        let payload = bytes.get(..bytes.len().saturating_sub(CHECKSUM)).unwrap_or_default();
+        // Most pages: checked, parsed, in memory. The caller has the page in registers then.
         if self.parsed.has(number)
-            && let Some(page) = IdPage::parsed(payload)
+            && let Some(bytes) = self.pages.checked(file, number)
+            && let Some(page) = IdPage::parsed(bytes)
         {
             return Ok(page);
         }
+        self.read_unknown(file, number, scratch)
+    }
+
+    #[inline(never)]
+    fn read_unknown<'b>(&self, file: &'b SegmentFile, number: u64, scratch: &'b mut IdScratch) -> Result<IdPage<'b>> {
+        let bytes = self.pages.get(file, number, &mut scratch.buffer)?;
+        let payload = bytes.get(..bytes.len().saturating_sub(CHECKSUM)).unwrap_or_default();
         let page = IdPage::parse(&mut Fields::new(payload, self.pages.place(number).offset))?;
         self.parsed.add(number);
         Ok(page)
+    }
+
+    /// Prefetches the head of a page, and about where the ids of the `nth` of the `begun` fingerprints are that begin
+    /// there: exactly, if each has one.
+    pub(super) fn prefetch(&self, file: &SegmentFile, number: u64, nth: usize, begun: u16) {
+        self.pages.will_read(file, number);
+        self.pages.prefetch(file, number, 0, 1);
+        let ids = id_page::SIZE - CHECKSUM - id_page::HEADER;
+        self.pages.prefetch(file, number, id_page::HEADER + ids * nth / usize::from(begun.max(1)), 16);
     }
 
     /// How many fingerprints begin in each page, up to the first damaged one.

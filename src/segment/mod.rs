@@ -14,7 +14,7 @@
 //! search goes from a key to its block by [`BlockIndex`] (`block_index`, `directory`), past the prefix [`Filter`] if
 //! there is one, and reads and decodes the block (`file`, [`Table::block`]). Its rank in the primary table leads to the
 //! ids, which stand in units (`id_unit`, `id_places`). [`IdCursor`] and [`SegmentRecords`] walk over everything in
-//! order; [`Ranks`] finds ranks in order.
+//! order; [`Ranks`] finds ranks in order, [`RankSearch`] those of many keys together.
 //!
 //! **Upkeep.** `verify` checks every byte, `salvage` reads the sound parts of a damaged segment, and `obsolete_files`
 //! removes files after their last reader. A `Segment` is shared between threads by `Arc`, and no read takes a lock:
@@ -32,6 +32,7 @@ mod id_reader;
 mod id_unit;
 pub(crate) mod name;
 mod obsolete_files;
+mod rank_search;
 mod ranks;
 mod reader;
 mod records;
@@ -55,10 +56,11 @@ pub(crate) use filter::{Filter, FilterPrefix};
 pub(crate) use id_cursor::IdCursor;
 #[cfg(any(test, fuzzing))]
 pub(crate) use id_reader::Ids;
-pub(crate) use id_reader::MANY_UNITS;
+pub(crate) use id_reader::{IdPlace, MANY_UNITS};
 pub(crate) use id_unit::IdScratch;
 pub(crate) use name::{is_segment_name, segment_name};
 pub(crate) use obsolete_files::ObsoleteFiles;
+pub(crate) use rank_search::{RankSearch, TOGETHER};
 pub(crate) use ranks::{RankCursor, Ranks};
 pub(crate) use reader::{Segment, fingerprints_of, read_footer};
 pub(crate) use records::SegmentRecords;

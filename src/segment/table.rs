@@ -291,6 +291,11 @@ impl Table {
         if block == self.index.len() {
             return Ok(None);
         }
+        if self.form == TableForm::Full
+            && let Some(rank) = self.index.rank_in_dense(block, fingerprint.word(0))
+        {
+            return Ok(Some(rank));
+        }
         let position = match self.form {
             TableForm::Rows => position_of(self.rows(block, scratch)?, fingerprint),
             _ => self.block(block, scratch)?.binary_search(&fingerprint.word(0)).ok(),

@@ -13,7 +13,7 @@
 //! [`query_batch`] decides which segments are merged and which are probed, [`merge_join`] runs the ranges on the threads of
 //! the current pool, and [`gathered`] turns pairs into answers. Threads share an [`answer_budget`] for the memory.
 
-mod answer_budget;
+pub(crate) mod answer_budget;
 mod flips;
 mod gathered;
 mod marks;

@@ -1,7 +1,9 @@
 //! The records of a run that have keys of a query.
 
 use crate::error::Result;
-use crate::segment::{IdScratch, Scratch, Segment};
+use crate::fingerprint::IdRef;
+use crate::segment::{IdPlace, IdScratch, Segment};
+use std::ops::ControlFlow;
 
 /// Numbers that are counted together: more are counted in parts, so that memory is in proportion to the records found
 /// and not to all occurrences of keys.
@@ -17,25 +19,40 @@ pub(super) struct Candidates {
 }
 
 impl Candidates {
-    /// Replaces the records by those of a segment with any of the keys, which ascend.
-    pub(super) fn find(
-        &mut self,
-        keys: &[u64],
-        segment: &Segment,
-        scratch: &mut Scratch,
-        ids: &mut IdScratch,
-    ) -> Result<&[(u64, u64)]> {
+    /// Forgets all records.
+    pub(super) fn clear(&mut self) {
         self.numbers.clear();
         self.counted.clear();
-        for &key in keys {
-            let Some(rank) = segment.rank_of(key, scratch)? else { continue };
-            segment.ids().ids_of(rank, ids, |id| self.numbers.extend(id.number()))?;
-            if self.numbers.len() > AT_ONCE.max(self.counted.len()) {
-                self.count();
+    }
+
+    /// Adds the only record of a key.
+    pub(super) fn add(&mut self, number: u64) {
+        self.numbers.push(number);
+        self.count_many();
+    }
+
+    /// Adds the records of a key, whose numbers begin at this place in a segment of keys.
+    pub(super) fn add_all(&mut self, segment: &Segment, records: IdPlace, ids: &mut IdScratch) -> Result<()> {
+        segment.ids().visit_at(records, ids, |id| {
+            if let IdRef::Number(number) = id {
+                self.numbers.push(number);
             }
-        }
+            ControlFlow::Continue(())
+        })?;
+        self.count_many();
+        Ok(())
+    }
+
+    /// The records with their counts, by number.
+    pub(super) fn counted(&mut self) -> &[(u64, u64)] {
         self.count();
-        Ok(&self.counted)
+        &self.counted
+    }
+
+    fn count_many(&mut self) {
+        if self.numbers.len() > AT_ONCE.max(self.counted.len()) {
+            self.count();
+        }
     }
 
     fn count(&mut self) {

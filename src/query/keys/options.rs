@@ -39,6 +39,15 @@ impl KeyQuery {
     }
 }
 
+/// The keys and the sketch of a query among many ([`crate::keys::KeySearcher::query_batch`]).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct QueryKeys<'a> {
+    /// Its keys, in any order; repeated ones count once.
+    pub keys: &'a [u64],
+    /// Its sketch; may be empty.
+    pub sketch: &'a [u8],
+}
+
 /// A record that shares keys with a query.
 #[derive(Clone, Debug, PartialEq)]
 pub struct KeyMatch {

@@ -1,14 +1,13 @@
 //! One query of a key index.
 
+use super::answer::{Answerer, Asked};
 use super::candidates::Candidates;
-use super::options::{KeyMatch, KeyQuery};
-use super::similarity::jaccard;
-use crate::error::{Error, Result};
+use super::lookup::KeyLookup;
+use super::options::{KeyMatch, KeyQuery, QueryKeys};
+use crate::error::Result;
 use crate::format::KeyFormat;
-use crate::query::view_searcher::ViewSearcher;
 use crate::segment::Segment;
 use crate::version::{LatestVersion, ReadView, StoreContext};
-use std::cmp::Reverse;
 use std::sync::Arc;
 
 /// Answers queries of a key index and reuses its buffers; one a thread. As [`crate::Searcher`], it keeps the state of
@@ -17,18 +16,12 @@ use std::sync::Arc;
 pub struct KeySearcher<'a> {
     /// The source of later states.
     latest: Option<&'a LatestVersion>,
-    inner: ViewSearcher,
-    format: KeyFormat,
-    candidates: Candidates,
-    keys: Vec<u64>,
-    buffer: Vec<u8>,
-}
-
-/// A record that shares enough keys.
-struct Candidate {
-    number: u64,
-    shared: u64,
-    jaccard: Option<f64>,
+    pub(super) context: Arc<StoreContext>,
+    view: ReadView,
+    /// The number of the view's super version.
+    version: u64,
+    pub(super) format: KeyFormat,
+    search: Search,
 }
 
 impl<'a> KeySearcher<'a> {
@@ -38,14 +31,22 @@ impl<'a> KeySearcher<'a> {
     }
 
     pub(crate) fn of_view(context: &Arc<StoreContext>, view: ReadView) -> Self {
-        Self {
-            latest: None,
-            inner: ViewSearcher::new(context, view),
-            format: context.parameters.keys().unwrap_or_default(),
-            candidates: Candidates::default(),
-            keys: Vec::new(),
-            buffer: Vec::new(),
+        let format = context.parameters.keys().unwrap_or_default();
+        let search = Search::new(format, &KeyQuery::new());
+        Self { latest: None, context: Arc::clone(context), view, version: u64::MAX, format, search }
+    }
+
+    /// The state to answer from.
+    pub(super) fn now(&mut self) -> &ReadView {
+        if let Some(latest) = self.latest {
+            let version = latest.number();
+            if version == self.version {
+                self.view.catch_up();
+            } else {
+                (self.version, self.view) = (version, latest.read_view());
+            }
         }
+        &self.view
     }
 
     /// The records that share keys with a query, most shared keys first, then by id. The sketch of the query may be
@@ -55,71 +56,68 @@ impl<'a> KeySearcher<'a> {
     /// `InvalidInput` if the sketch has another length than the index has, or a similarity is wanted without sketches;
     /// `Damaged` or `Io` from reading.
     pub fn query(&mut self, keys: &[u64], sketch: &[u8], how: &KeyQuery) -> Result<Vec<KeyMatch>> {
-        let has_sketches = self.format.sketch_bits() > 0 && !sketch.is_empty();
-        how.threshold.check(has_sketches, "create the index with sketches, and ask with one")?;
-        if !sketch.is_empty() {
-            self.format.check_sketch(sketch)?;
-        }
-        if let Some(latest) = self.latest {
-            self.inner.catch_up(latest);
-        }
-        self.keys.clear();
-        self.keys.extend(keys.iter().map(|&key| self.format.stored(key)));
-        self.keys.sort_unstable();
-        self.keys.dedup();
-        let mut found = self.candidates(sketch, how)?;
-        found.sort_by_key(|candidate| (Reverse(candidate.shared), candidate.number));
-        self.matches(&found, how.nearest.unwrap_or(usize::MAX))
-    }
-
-    fn candidates(&mut self, sketch: &[u8], how: &KeyQuery) -> Result<Vec<Candidate>> {
-        let version = Arc::clone(&self.inner.view.version);
-        let mut found = Vec::new();
-        for run in &version.runs {
-            let (Some(keys), Some(records)) = (&run.keys, &run.records) else { continue };
-            let (scratch, ids) = (&mut self.inner.prober.scratch, &mut self.inner.ids);
-            for &(number, shared) in self.candidates.find(&self.keys, keys, scratch, ids)? {
-                if shared < how.threshold.min_shared {
-                    continue;
-                }
-                let jaccard = if sketch.is_empty() {
-                    None
-                } else {
-                    let rank = records.rank_of(number, scratch)?.ok_or_else(|| unknown(keys))?;
-                    Some(jaccard(self.format, sketch, keys.sketch(rank, &mut self.buffer)?))
-                };
-                if jaccard.is_none_or(|jaccard| jaccard >= how.threshold.min_jaccard) {
-                    found.push(Candidate { number, shared, jaccard });
-                }
-            }
-        }
-        Ok(found)
-    }
-
-    /// The first `most` candidates that are there, by the number of shared keys, then id.
-    fn matches(&mut self, candidates: &[Candidate], most: usize) -> Result<Vec<KeyMatch>> {
-        let mut found: Vec<KeyMatch> = Vec::new();
-        for same in candidates.chunk_by(|a, b| a.shared == b.shared) {
-            if found.len() >= most {
-                break;
-            }
-            let before = found.len();
-            for candidate in same {
-                let sources = self.inner.sources_of(candidate.number)?;
-                let id = self.inner.all_ids(&sources)?.into_iter().next();
-                let Candidate { shared, jaccard, .. } = *candidate;
-                found.extend(id.map(|id| KeyMatch { id, shared, jaccard }));
-            }
-            if let Some(new) = found.get_mut(before..) {
-                new.sort_by(|a, b| a.id.cmp(&b.id));
-            }
-        }
-        found.truncate(most);
-        Ok(found)
+        self.now();
+        self.search.how = *how;
+        self.search.single(&self.view, QueryKeys { keys, sketch })
     }
 }
 
-#[cold]
-fn unknown(keys: &Segment) -> Error {
-    Error::damaged("a key of a record that the run does not have").at_path(keys.path())
+/// Answers queries from any state, and reuses its buffers.
+#[derive(Debug)]
+pub(super) struct Search {
+    format: KeyFormat,
+    how: KeyQuery,
+    keys: Vec<u64>,
+    pub(super) lookup: KeyLookup,
+    pub(super) candidates: Candidates,
+    answerer: Answerer,
+}
+
+impl Search {
+    pub(super) fn new(format: KeyFormat, how: &KeyQuery) -> Self {
+        let (lookup, candidates, answerer) = Default::default();
+        Self { format, how: *how, keys: Vec::new(), lookup, candidates, answerer }
+    }
+
+    /// The answer to one query.
+    pub(super) fn single(&mut self, view: &ReadView, query: QueryKeys<'_>) -> Result<Vec<KeyMatch>> {
+        check(self.format, query.sketch, &self.how)?;
+        stored_keys(self.format, query.keys, &mut self.keys);
+        self.answer(view, query.sketch, |_, segment, search| {
+            search.lookup.add(&search.keys, segment, &mut search.candidates)
+        })
+    }
+
+    /// The answer to a query, for which `find` adds the candidates of each run, given its number and its keys.
+    pub(super) fn answer(
+        &mut self,
+        view: &ReadView,
+        sketch: &[u8],
+        find: impl Fn(usize, &Segment, &mut Self) -> Result<()>,
+    ) -> Result<Vec<KeyMatch>> {
+        self.answerer.begin();
+        for (number, run) in view.version.runs.iter().enumerate() {
+            let Some(segment) = &run.keys else { continue };
+            self.candidates.clear();
+            find(number, segment, self)?;
+            let asked = Asked { sketch, how: &self.how, format: self.format };
+            self.answerer.add(view, number, &mut self.candidates, asked)?;
+        }
+        self.answerer.take(view, self.how.nearest.unwrap_or(usize::MAX))
+    }
+}
+
+/// Refuses a query that the index cannot answer.
+pub(super) fn check(format: KeyFormat, sketch: &[u8], how: &KeyQuery) -> Result<()> {
+    let has_sketches = format.sketch_bits() > 0 && !sketch.is_empty();
+    how.threshold.check(has_sketches, "create the index with sketches, and ask with one")?;
+    if sketch.is_empty() { Ok(()) } else { format.check_sketch(sketch) }
+}
+
+/// Replaces `stored` by the stored keys of a query, ascending, each once.
+pub(super) fn stored_keys(format: KeyFormat, keys: &[u64], stored: &mut Vec<u64>) {
+    stored.clear();
+    stored.extend(keys.iter().map(|&key| format.stored(key)));
+    stored.sort_unstable();
+    stored.dedup();
 }

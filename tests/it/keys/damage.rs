@@ -3,7 +3,8 @@
 use super::model::*;
 use crate::points::points;
 use fpstore::admin::verify;
-use fpstore::{ErrorKind, IdKind, KeyFormat, KeyIndex, Maintenance, Options};
+use fpstore::keys::{KeyQuery, QueryKeys};
+use fpstore::{BatchStrategy, ErrorKind, IdKind, KeyFormat, KeyIndex, Maintenance, Options};
 
 #[test]
 fn every_flipped_byte_is_noticed() {
@@ -33,8 +34,13 @@ fn every_flipped_byte_is_noticed() {
             // Answers are right, or an error.
             if let Ok(index) = KeyIndex::open_read_only(&path, &options) {
                 let record = &all[at % all.len()];
-                if let Ok(found) = index.query(&record.keys, &record.sketch, &fpstore::keys::KeyQuery::new()) {
+                if let Ok(found) = index.query(&record.keys, &record.sketch, &KeyQuery::new()) {
                     assert_eq!(found, model.query(&record.keys, &record.sketch, &Wanted::all()), "byte {at}");
+                }
+                let asked = [QueryKeys { keys: &record.keys, sketch: &record.sketch }];
+                let merged = index.searcher().query_batch(&asked, &KeyQuery::new(), BatchStrategy::Always);
+                if let Ok(found) = merged {
+                    assert_eq!(found, [model.query(&record.keys, &record.sketch, &Wanted::all())], "byte {at}");
                 }
             }
         }

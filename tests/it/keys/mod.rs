@@ -1,6 +1,7 @@
 //! Key indexes: answers equal those of comparing all key sets, whatever was loaded, removed, replaced and merged.
 
 mod answers;
+mod batch;
 mod damage;
 mod decoder;
 mod golden;

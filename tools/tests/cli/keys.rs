@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 use std::path::PathBuf;
 
+use crate::points::every;
 use crate::support::*;
 
 /// Records with some common keys: families of five share most of them.
@@ -110,6 +111,60 @@ fn what_is_loaded_is_found_changed_and_printed() {
 }
 
 #[test]
+fn one_by_one_and_merged_write_the_same() {
+    let dir = Place::new();
+    let all = records(900);
+    let store = index(&dir, &ndjson(&all));
+    let gone: Vec<u64> = all.keys().copied().step_by(7).collect();
+    let list = dir.file("gone.txt", gone.iter().map(|id| format!("{id}\n")).collect::<String>());
+    stdout(fpload().args(["--remove", "--by-id"]).arg(&store).arg(list));
+    let mut left = all.clone();
+    left.retain(|id, _| !gone.contains(id));
+    let input = dir.file("queries.ndjson", ndjson(&all));
+    let ask = |batch: &str, options: &[&str]| {
+        stdout(fpquery().args(["--batch", batch]).args(options).arg("--input").arg(&input).arg(&store))
+    };
+    let options: [&[&str]; 5] = [
+        &[],
+        &["--min-shared", "4", "--not-self"],
+        &["--nearest", "2", "--not-self", "--threads", "1"],
+        &["--json", "--memory", "64MiB"],
+        &["--read", "pread"],
+    ];
+    for options in every(5, options) {
+        let never = ask("never", options);
+        assert!(never.lines().count() >= 1000);
+        for batch in ["auto", "always"] {
+            assert!(ask(batch, options) == never, "{batch} {options:?}");
+        }
+        let text = std::fs::read(&input).unwrap();
+        let piped = stdout(fpquery().args(["--batch", "always"]).args(options).arg(&store).write_stdin(text));
+        assert!(piped == never, "{options:?}");
+    }
+    let expected: String = left.keys().step_by(10).map(|&query| answer(&left, query, 1, false)).collect();
+    let some: BTreeMap<_, _> = left.iter().step_by(10).map(|(id, keys)| (*id, keys.clone())).collect();
+    let some = dir.file("some.ndjson", ndjson(&some));
+    assert_eq!(stdout(fpquery().args(["--batch", "always", "--input"]).arg(some).arg(&store)), expected);
+
+    // Queries before a wrong one are answered.
+    let (first, keys) = left.iter().next().unwrap();
+    let good = ndjson(&BTreeMap::from([(*first, keys.clone())]));
+    let wrong = format!("{good}{{\"id\":77,\"keys\":[1],\"sketch\":\"00\"}}\n{good}");
+    for (name, text, message) in
+        [("line.ndjson", format!("{good}no\n"), "line 2"), ("sketch.ndjson", wrong, "query 77")]
+    {
+        let input = dir.file(name, text);
+        for batch in ["never", "always"] {
+            let failed = fpquery().args(["--batch", batch, "--input"]).arg(&input).arg(&store).assert().code(2);
+            let output = failed.get_output();
+            assert_eq!(String::from_utf8_lossy(&output.stdout), answer(&left, *first, 1, false), "{batch}");
+            let error = String::from_utf8_lossy(&output.stderr);
+            assert!(error.contains(message), "{error}");
+        }
+    }
+}
+
+#[test]
 fn bands_of_documents_and_sketches() {
     let dir = Place::new();
     let text = |number: u64| {
@@ -157,9 +212,12 @@ fn bands_of_documents_and_sketches() {
     let summary = json_object(&String::from_utf8(again.get_output().stdout.clone()).unwrap());
     assert_eq!((&summary["added"], &summary["already_present"]), (&0.into(), &40.into()));
     // Documents are asked as the index records, and added so.
-    let asked = stdout(
-        fpquery().args(["--text", "--not-self", "--min-jaccard", "0.6", "--input"]).arg(&documents).arg(&of_text),
-    );
+    let ask = |batch: &str| {
+        let options = ["--text", "--not-self", "--min-jaccard", "0.6", "--batch", batch, "--input"];
+        stdout(fpquery().args(options).arg(&documents).arg(&of_text))
+    };
+    let asked = ask("always");
+    assert_eq!(asked, ask("never"));
     assert_eq!(asked.lines().count(), 120);
     assert!(asked.lines().all(|line| line.split('\t').nth(3).unwrap().parse::<f64>().unwrap() >= 0.6));
     let again = fpload().args(["--json", "--text"]).arg(&of_text).arg(&documents).assert().success();

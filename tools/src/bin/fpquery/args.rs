@@ -217,6 +217,16 @@ pub(crate) enum Switch {
     Off,
 }
 
+impl From<BatchMode> for fpstore::BatchStrategy {
+    fn from(mode: BatchMode) -> Self {
+        match mode {
+            BatchMode::Auto => Self::Auto,
+            BatchMode::Always => Self::Always,
+            BatchMode::Never => Self::Never,
+        }
+    }
+}
+
 impl From<Switch> for fpstore::Filters {
     fn from(filter: Switch) -> Self {
         match filter {

@@ -4,23 +4,24 @@ use std::ffi::OsString;
 use std::path::Path;
 
 use anyhow::{Context as _, bail};
-use fpstore::keys::{KeyMatch, KeyQuery, KeySearcher};
-use fpstore::{Id, IdKind, IdRef, KeyIndex, Parameters};
+use fpstore::keys::{KeyMatch, KeyQuery, QueryKeys};
+use fpstore::{ErrorKind, Filters, Id, IdKind, IdRef, KeyIndex, Parameters};
 use fpstore_tools::documents::{Document, DocumentId, Fault, Inputs, Location, Made, Rejects, each_or_fault};
 use fpstore_tools::exit::Outcome;
 use fpstore_tools::input::{Found, IdRule, Ids, InputOptions, KeyReader, parse_hex, sources};
 use fpstore_tools::output::{Column, Output, Rows};
 use fpstore_tools::progress::Progress;
 use fpstore_tools::sketching::BandMaker;
-use rayon::prelude::*;
 
-use crate::args::Args;
+use crate::args::{Args, BatchMode};
+use crate::memory::Memory;
+use crate::queries;
 use crate::texts::names;
 
 const COLUMNS: &[Column] = &[Column::id("query"), Column::id("id"), Column::number("shared"), Column::real("jaccard")];
 
-/// Bytes of queries that are answered together.
-const BATCH: usize = 4 << 20;
+/// Bytes of queries that are answered together if more would have to be waited for, or would not be faster.
+const BATCH: u64 = 4 << 20;
 
 /// Approximate bytes of the keys of a document.
 const MADE: u64 = 1024;
@@ -73,9 +74,11 @@ pub(crate) fn run(args: &Args, store: &Path, parameters: &Parameters) -> anyhow:
     if let Some(most) = most {
         how = how.with_nearest(most.saturating_add(usize::from(args.not_self)));
     }
-    let options = fpstore_tools::threads::options().with_read_mode(args.read.into());
+    let options = fpstore_tools::threads::options().with_read_mode(args.read.into()).with_filters(Filters::Off);
     let index = KeyIndex::open_read_only(store, &options)?;
-    let answering = Answering { args, index: &index, how, most };
+    let taken = index.statistics().resident_bytes;
+    let memory = Memory::beside(args.memory, args.document_memory(), store, taken)?;
+    let answering = Answering { args, index: &index, how, most, memory };
     let mut writing = Writing { kind: parameters.ids(), args, output: None, found: 0 };
     if args.text {
         from_texts(&answering, parameters, &mut writing)?;
@@ -95,31 +98,26 @@ fn from_inputs(answering: &Answering<'_>, parameters: &Parameters, writing: &mut
     let described = InputOptions { temp_dir: None, ..args.options.clone() };
     let named = args.input.clone().unwrap_or_else(|| OsString::from("-"));
     let mut rule = IdRule::new(Ids::Auto);
-    let (mut batch, mut held, mut number) = (Vec::new(), 0, 0_u64);
-    for source in &sources(&[named], &described)? {
-        let reader = KeyReader::open(source, &described, &Progress::hidden())?;
-        let hasher = reader.header().and_then(|header| header.hasher.clone());
-        fpstore::check_hashers("queries", hasher.as_deref(), parameters.hasher()).with_context(|| source.name())?;
-        reader.each(&mut rule, |id, keys, sketch| {
-            let id = match id {
-                IdRef::Number(own) => Id::Number(own),
-                IdRef::Text(text) => Id::from(text),
-                IdRef::None => Id::Number(number),
-            };
-            number += 1;
-            held += size_of_val(keys) + sketch.len() + size_of::<Query>();
-            batch.push(Query { id, keys: keys.to_vec(), sketch: sketch.to_vec() });
-            if held >= BATCH {
-                held = 0;
-                answering.batch(&std::mem::take(&mut batch), writing)?;
-            }
-            Ok(())
-        })?;
-    }
+    let mut gathered = Gathered::new(answering, queries::is_there(&named));
+    let read = || {
+        for source in &sources(&[named], &described)? {
+            let reader = KeyReader::open(source, &described, &Progress::hidden())?;
+            let hasher = reader.header().and_then(|header| header.hasher.clone());
+            fpstore::check_hashers("queries", hasher.as_deref(), parameters.hasher()).with_context(|| source.name())?;
+            reader.each(&mut rule, |id, keys, sketch| {
+                gathered.add(id, keys.to_vec(), sketch.to_vec());
+                gathered.answer_if_many(writing)
+            })?;
+        }
+        anyhow::Ok(())
+    };
+    let read = read();
     if args.not_self && rule.found() == Some(Found::Numbered) {
         bail!("--not-self: the queries have no ids");
     }
-    answering.batch(&batch, writing)
+    // Queries before an error are answered.
+    gathered.answer(writing)?;
+    read
 }
 
 /// Answers documents, whose keys are made as the index records.
@@ -135,31 +133,86 @@ fn from_texts(answering: &Answering<'_>, parameters: &Parameters, writing: &mut 
     }
     let given = args.texts.tokens_column.is_some();
     let maker = BandMaker::recorded(recorded, parameters.keys().unwrap_or_default(), given)?;
-    let inputs = Inputs::new(&names(args), &args.texts.documents(&args.options)?)?;
+    let names = names(args);
+    let inputs = Inputs::new(&names, &args.texts.documents(&args.options)?)?;
     let leave = &args.texts.leave;
     let (mut rejects, least) = (Rejects::open(&leave.rejects)?, leave.least());
     let make = |Document { id, content, .. }, _: &Location| {
         let keys = maker.keys(&content, least);
         Ok(keys.map(|keys| (id, keys)).map_err(|few| Fault::features(few, least, content.bytes())))
     };
-    let mut number = 0_u64;
+    let all_there = names.iter().all(|name| queries::is_there(name));
+    let mut gathered = Gathered::new(answering, all_there);
     let take = |made: Vec<Made<Result<(DocumentId, Keys), Fault>>>| {
-        let mut batch = Vec::with_capacity(made.len());
         for made in made {
             let Some((_, (id, (keys, sketch)))) = rejects.keep(made)? else { continue };
-            let id = match id {
-                DocumentId::Number(own) => Id::Number(own),
-                DocumentId::Text(text) => Id::from(&*text),
-                DocumentId::None => Id::Number(number),
+            let id = match &id {
+                DocumentId::Number(own) => IdRef::Number(*own),
+                DocumentId::Text(text) => IdRef::Text(text),
+                DocumentId::None => IdRef::None,
             };
-            number += 1;
-            batch.push(Query { id, keys, sketch });
+            gathered.add(id, keys, sketch);
         }
-        answering.batch(&batch, writing)
+        // A writer may wait for answers.
+        if all_there { gathered.answer_if_many(writing) } else { gathered.answer(writing) }
     };
-    let counts = each_or_fault(&inputs, args.document_memory(), MADE, &Progress::hidden(), make, take)?;
-    rejects.finish(counts.documents)?.warn();
+    let read = each_or_fault(&inputs, args.document_memory(), MADE, &Progress::hidden(), make, take);
+    gathered.answer(writing)?;
+    rejects.finish(read?.documents)?.warn();
     Ok(())
+}
+
+/// Queries that are answered together.
+struct Gathered<'a> {
+    answering: &'a Answering<'a>,
+    queries: Vec<Query>,
+    /// Number of all queries so far.
+    number: u64,
+    /// Bytes of memory, and from how many on the queries are answered.
+    held: u64,
+    most: u64,
+}
+
+impl<'a> Gathered<'a> {
+    /// More queries together are faster, if they are to be had without waiting.
+    fn new(answering: &'a Answering<'a>, all_there: bool) -> Self {
+        let large = match answering.args.batch {
+            BatchMode::Auto => all_there,
+            BatchMode::Always => true,
+            BatchMode::Never => false,
+        };
+        let queries = answering.memory.queries;
+        Self {
+            answering,
+            queries: Vec::new(),
+            number: 0,
+            held: 0,
+            most: if large { queries } else { queries.min(BATCH) },
+        }
+    }
+
+    fn add(&mut self, id: IdRef<'_>, keys: Vec<u64>, sketch: Vec<u8>) {
+        let id = match id {
+            IdRef::Number(own) => Id::Number(own),
+            IdRef::Text(text) => Id::from(text),
+            IdRef::None => Id::Number(self.number),
+        };
+        self.number += 1;
+        let texts = id.text().map_or(0, str::len) + sketch.len();
+        // Lists grow by doubling.
+        let bytes = 2 * size_of::<Query>() + 2 * size_of::<QueryKeys<'_>>() + size_of_val(&*keys) + texts + 48;
+        self.held += bytes as u64;
+        self.queries.push(Query { id, keys, sketch });
+    }
+
+    fn answer_if_many(&mut self, writing: &mut Writing<'_>) -> anyhow::Result<()> {
+        if self.held >= self.most { self.answer(writing) } else { Ok(()) }
+    }
+
+    fn answer(&mut self, writing: &mut Writing<'_>) -> anyhow::Result<()> {
+        self.held = 0;
+        self.answering.batch(&std::mem::take(&mut self.queries), writing)
+    }
 }
 
 struct Answering<'a> {
@@ -167,30 +220,53 @@ struct Answering<'a> {
     index: &'a KeyIndex,
     how: KeyQuery,
     most: Option<usize>,
+    memory: Memory,
 }
 
 impl Answering<'_> {
     /// Answers queries on all threads, and writes the answers in the order of the queries.
     fn batch(&self, queries: &[Query], writing: &mut Writing<'_>) -> anyhow::Result<()> {
-        let answers: Vec<fpstore::Result<Vec<KeyMatch>>> = queries
-            .par_iter()
-            .map_init(|| self.index.searcher(), |searcher, query| self.answer(searcher, query))
-            .collect();
-        for (query, answer) in queries.iter().zip(answers) {
-            let answer = answer.with_context(|| format!("query {}", query.id))?;
-            writing.write(&query.id, &answer)?;
-        }
-        Ok(())
+        let Some(first) = queries.first() else { return Ok(()) };
+        let found = &mut 0;
+        let output = writing.opened(Some(&first.id))?;
+        let style = output.style();
+        let asked: Vec<_> = queries.iter().map(|Query { keys, sketch, .. }| QueryKeys { keys, sketch }).collect();
+        let make = |first: usize, answers: Vec<Vec<KeyMatch>>| {
+            let (mut rows, mut found) = (Rows::new(style), 0);
+            for (query, answer) in queries.iter().skip(first).zip(&answers) {
+                found += self.push(&mut rows, &query.id, answer);
+            }
+            (answers.len(), found, rows)
+        };
+        let mut answered = 0;
+        let take = |(queries, some, rows): (usize, u64, Rows)| {
+            answered += queries;
+            *found += some;
+            output.write(&rows)
+        };
+        let strategy = self.args.batch.into();
+        let visited = self.index.searcher().visit_batch(&asked, &self.how, strategy, self.memory.answers, make, take);
+        writing.found += *found;
+        visited.map_err(|error| match (error.downcast_ref::<fpstore::Error>(), queries.get(answered)) {
+            (Some(wrong), Some(query)) if wrong.kind() == ErrorKind::InvalidInput => {
+                error.context(format!("query {}", query.id))
+            }
+            _ => error,
+        })
     }
 
-    fn answer(&self, searcher: &mut KeySearcher<'_>, query: &Query) -> fpstore::Result<Vec<KeyMatch>> {
-        // Without a sketch of the query there is nothing to compare.
-        let mut found = searcher.query(&query.keys, &query.sketch, &self.how)?;
-        if self.args.not_self {
-            found.retain(|one| one.id != query.id);
-            found.truncate(self.most.unwrap_or(usize::MAX));
+    /// Appends the rows of an answer; returns their number.
+    fn push(&self, rows: &mut Rows, query: &Id, answer: &[KeyMatch]) -> u64 {
+        let others = answer.iter().filter(|found| !self.args.not_self || found.id != *query);
+        let before = rows.count();
+        for KeyMatch { id, shared, jaccard } in others.take(self.most.unwrap_or(usize::MAX)) {
+            rows.id(query);
+            rows.id(id);
+            rows.number(*shared);
+            rows.estimate(*jaccard);
+            rows.end_row();
         }
-        Ok(found)
+        rows.count() - before
     }
 }
 
@@ -198,45 +274,23 @@ struct Writing<'a> {
     kind: IdKind,
     args: &'a Args,
     /// Opened with the first query, which tells whether queries have texts as ids.
-    output: Option<(Output, Rows)>,
+    output: Option<Output>,
     found: u64,
 }
 
 impl Writing<'_> {
-    fn opened(&mut self, first: Option<&Id>) -> anyhow::Result<&mut (Output, Rows)> {
+    fn opened(&mut self, first: Option<&Id>) -> anyhow::Result<&mut Output> {
         if self.output.is_none() {
             let texts = [matches!(first, Some(Id::Text(_))), self.kind == IdKind::Text];
             let path = self.args.output.as_deref();
-            let output = Output::open(("--output", path), self.args.common.json, COLUMNS, 64, &texts)?;
-            let rows = Rows::new(output.style());
-            self.output = Some((output, rows));
+            self.output = Some(Output::open(("--output", path), self.args.common.json, COLUMNS, 64, &texts)?);
         }
         self.output.as_mut().context("there is no output")
     }
 
-    fn write(&mut self, query: &Id, found: &[KeyMatch]) -> anyhow::Result<()> {
-        self.found += found.len() as u64;
-        let (output, rows) = self.opened(Some(query))?;
-        for KeyMatch { id, shared, jaccard } in found {
-            rows.id(query);
-            rows.id(id);
-            rows.number(*shared);
-            rows.estimate(*jaccard);
-            rows.end_row();
-            if rows.is_full() {
-                output.write(rows)?;
-                *rows = Rows::new(output.style());
-            }
-        }
-        Ok(())
-    }
-
     fn finish(mut self) -> anyhow::Result<Outcome> {
         self.opened(None)?;
-        if let Some((mut output, rows)) = self.output.take() {
-            output.write(&rows)?;
-            output.finish()?;
-        }
+        self.output.map_or(Ok(()), Output::finish)?;
         Ok(if self.found > 0 { Outcome::Done } else { Outcome::NothingFound })
     }
 }

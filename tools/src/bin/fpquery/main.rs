@@ -100,7 +100,9 @@ fn answer<F: Fingerprint>(args: &Args, store: &Path, parameters: &Parameters) ->
     if args.not_self {
         queries.need_ids(parameters.ids())?;
     }
-    let memory = Memory::beside(args.memory, args.document_memory(), &store)?;
+    let filtering = store.filter_statistics();
+    let taken = store.statistics().resident_bytes + filtering.wanted_bytes - filtering.refused_bytes;
+    let memory = Memory::beside(args.memory, args.document_memory(), store.path(), taken)?;
     warn_of_wide_radius(args, &question, &store);
     if filters != Filters::Off {
         warn_of_missing_filters(args, &store);

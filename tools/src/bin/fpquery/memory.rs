@@ -1,7 +1,8 @@
 //! Division of the memory: `--memory`.
 
+use std::path::Path;
+
 use anyhow::bail;
-use fpstore::{Fingerprint, Store};
 use fpstore_tools::{memory, size};
 
 /// Default memory for queries and answers; prefix filters have memory of their own then.
@@ -32,20 +33,19 @@ impl Memory {
         }
     }
 
-    /// Divides the memory that remains beside an open store and the documents in flight.
-    pub(crate) fn beside<F: Fingerprint>(asked: Option<u64>, documents: u64, store: &Store<F>) -> anyhow::Result<Self> {
+    /// Divides the memory that remains beside the documents in flight and an open store with its filters, which take
+    /// this many bytes.
+    pub(crate) fn beside(asked: Option<u64>, documents: u64, store: &Path, taken: u64) -> anyhow::Result<Self> {
         let left = match asked {
             None => DEFAULT,
             Some(asked) => {
-                let filters = store.filter_statistics();
-                let taken = store.statistics().resident_bytes + filters.wanted_bytes - filters.refused_bytes;
                 let has = memory::of_load(Some(asked)).saturating_sub(documents);
                 if has < taken + LEAST {
                     let least = size::at_least(asked - has + taken + LEAST);
                     bail!(
-                        "--memory {}: the index of {} and its prefix filters take {} of it; give {least} at least",
+                        "--memory {}: what is in memory of {} takes {} of it; give {least} at least",
                         size::at_least(asked),
-                        store.path().display(),
+                        store.display(),
                         size::at_least(taken)
                     );
                 }

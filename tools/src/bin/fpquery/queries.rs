@@ -204,7 +204,7 @@ fn own_id(id: RawId<'_>, rule: Option<&mut IdRule>) -> Result<Option<Id>, String
 }
 
 /// Whether all of an input is available: it is a file, or a directory of files.
-fn is_there(name: &OsStr) -> bool {
+pub(crate) fn is_there(name: &OsStr) -> bool {
     match Source::new(name) {
         Source::Standard => std::fs::metadata("/dev/stdin").is_ok_and(|metadata| metadata.is_file()),
         source => Path::new(name).is_dir() || !source.is_stream(),
