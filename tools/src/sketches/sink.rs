@@ -9,20 +9,25 @@ use super::parquet::Writer;
 use super::sketch::{Kind, Row, Style};
 use crate::documents::Fault;
 use crate::header::trailer;
-use crate::input::Compression;
-use crate::input::Header;
 use crate::input::format::ending_of;
+use crate::input::{Compression, HASHER, Header};
 use crate::output::File;
 
 /// The destination of sketches.
 ///
-/// The last line is a trailer that the first line announces; lines of keys have neither.
+/// The last line of a text is a trailer that the first line announces; lines of keys have no such announcement. JSON has
+/// neither, but each object with keys names the hasher.
 pub struct Sink {
     style: Style,
+    /// Member that ends each JSON object.
+    member: String,
     to: To,
     /// Number of lines of records so far.
     lines: u64,
 }
+
+/// The end of a JSON object.
+const OBJECT_END: &str = "}\n";
 
 enum To {
     Standard(BufWriter<Stdout>),
@@ -44,7 +49,10 @@ impl Sink {
             Some(file) if style == Style::Parquet => To::Parquet(Box::new(Writer::new(file, kind, header)?)),
             Some(file) => To::File(Box::new(file)),
         };
-        let mut sink = Self { style, to, lines: 0 };
+        let hasher = header.hasher.as_ref().filter(|_| (style, kind) == (Style::Json, Kind::Keys));
+        let member = hasher
+            .map_or_else(String::new, |hasher| format!(",\"{HASHER}\":{}", serde_json::Value::from(hasher.as_str())));
+        let mut sink = Self { style, member, to, lines: 0 };
         match (style, kind) {
             (Style::Tsv, Kind::Keys) => sink.text(format!("{header}\n").as_bytes())?,
             (Style::Tsv, _) => {
@@ -82,8 +90,12 @@ impl Sink {
     /// Errors of the file.
     pub fn write(&mut self, row: Row) -> anyhow::Result<()> {
         match (row, &mut self.to) {
-            (Row::Text(text), _) => {
+            (Row::Text(mut text), _) => {
                 self.lines += memchr::memchr_iter(b'\n', &text).count() as u64;
+                if !self.member.is_empty() {
+                    let end = text.len().saturating_sub(OBJECT_END.len());
+                    text.splice(end..end, self.member.bytes());
+                }
                 self.text(&text)
             }
             (Row::Cells(id, sketch), To::Parquet(writer)) => writer.push(id, sketch),

@@ -227,7 +227,11 @@ fn bands_of_documents_and_sketches() {
         fpquery().args(["--text", "--features", "words:2", "--input"]).arg(&documents).arg(&of_text),
         &["as the index records"],
     );
-    fails(fpquery().args(["--text", "--input"]).arg(&documents).arg(dir.path("of-ndjson")), &["does not record"]);
+    // Keys of the user's own have no hasher.
+    let own = dir.path("own");
+    let input = dir.file("own.ndjson", "{\"id\":\"a\",\"keys\":[1]}\n");
+    stdout(fpload().args(["--quiet", "--create", "--kind", "keys"]).arg(&own).arg(&input));
+    fails(fpquery().args(["--text", "--input"]).arg(&documents).arg(&own), &["does not record"]);
     fails(
         fpload().args(["--text", "--bands", "16", "--rows", "8"]).arg(&of_text).arg(&documents),
         &["bands=16,rows=8", "must not be mixed"],

@@ -60,6 +60,7 @@ mod input_formats;
 mod input_recognised;
 mod input_refused;
 mod keys;
+mod keys_hasher;
 mod killed;
 mod live;
 mod load;

@@ -6,7 +6,7 @@ use std::fmt;
 use serde::Deserialize;
 use serde::de::{DeserializeSeed, Deserializer, Error, IgnoredAny, MapAccess, Visitor};
 
-use super::names::{BANDS, KEYS, SKETCH};
+use super::names::{BANDS, HASHER, KEYS, SKETCH};
 use crate::input::RawId;
 use crate::input::ndjson::raw_id;
 use crate::input::object::{Id, IdValue, describe, keys};
@@ -20,6 +20,7 @@ const DIGITS: usize = 16;
 pub(super) struct KeyObject {
     pub(super) keys: Vec<u64>,
     pub(super) sketch: Vec<u8>,
+    pub(super) hasher: Option<String>,
 }
 
 impl KeyObject {
@@ -32,6 +33,7 @@ impl KeyObject {
     ) -> Result<RawId<'a>, String> {
         self.keys.clear();
         self.sketch.clear();
+        self.hasher = None;
         let mut json = serde_json::Deserializer::from_slice(line);
         let found = Object { id, into: self }.deserialize(&mut json);
         let found = found.and_then(|found| json.end().map(|()| found)).map_err(|error| describe(&error))?;
@@ -94,6 +96,10 @@ impl<'de> Visitor<'de> for Object<'_> {
                     self.into.sketch =
                         digits.map_or(Ok(Vec::new()), |digits| digits.bytes()).map_err(A::Error::custom)?;
                     std::mem::replace(&mut sketch, true)
+                }
+                HASHER => {
+                    let hasher: Option<String> = map.next_value()?;
+                    hasher.and_then(|hasher| self.into.hasher.replace(hasher)).is_some()
                 }
                 _ => {
                     map.next_value::<IgnoredAny>()?;

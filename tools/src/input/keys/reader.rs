@@ -27,11 +27,16 @@ pub struct KeyReader {
     name: Arc<str>,
     id: String,
     header: Option<Header>,
+    /// Whether the objects name the hasher, rather than a line before them.
+    named: bool,
     stream: Stream<KeyLists>,
+    /// What the first advance returned, if that is not read yet.
+    begun: Option<Result<bool, String>>,
 }
 
 impl KeyReader {
-    /// Opens an input; the options name the column of the ids.
+    /// Opens an input; the options name the column of the ids. It waits for the first object of JSON, which may name
+    /// the hasher.
     ///
     /// # Errors
     ///
@@ -59,7 +64,45 @@ impl KeyReader {
                 "{name}: records with keys are in .ndjson, .jsonl, .json or .parquet, as `fphash bands --json` writes them"
             ),
         };
-        Ok(Self { name, id, header, stream })
+        let mut reader = Self { name, id, header, named: false, stream, begun: None };
+        if matches!(format, Format::Ndjson | Format::Json) {
+            reader.begin();
+        }
+        Ok(reader)
+    }
+
+    /// Looks at the first object. [`KeyReader::each`] reads it again, and reports what is wrong with it.
+    fn begin(&mut self) {
+        let (begun, mut object, mut id_text) = (self.advance(), KeyObject::default(), String::new());
+        let read = match (&begun, &self.stream) {
+            (Ok(true), Stream::Ndjson(lines)) => object.read(lines.line(), &self.id, &mut id_text).is_ok(),
+            (Ok(true), Stream::Json(values)) => object.read(values.value(), &self.id, &mut id_text).is_ok(),
+            _ => false,
+        };
+        self.begun = Some(begun);
+        let is_silent = self.header.as_ref().is_none_or(|header| header.hasher.is_none());
+        if read && is_silent && object.hasher.is_some() {
+            self.named = true;
+            self.header.get_or_insert_default().hasher = object.hasher;
+        }
+    }
+
+    /// Rejects an object whose keys something else made than those before it.
+    fn check_hasher(&self, hasher: Option<&str>) -> Result<(), String> {
+        let first = self.header.as_ref().and_then(|header| header.hasher.as_deref());
+        match (first, hasher) {
+            (Some(first), Some(hasher)) if first == hasher => Ok(()),
+            (Some(first), Some(hasher)) => {
+                Err(format!("the keys were made by {hasher}, those before by {first}; they must not be mixed"))
+            }
+            (None, Some(hasher)) => Err(format!(
+                "the keys were made by {hasher}, and what made those before is not known; they must not be mixed"
+            )),
+            (Some(first), None) if self.named => {
+                Err(format!("the object does not name its hasher, and those before were made by {first}"))
+            }
+            (_, None) => Ok(()),
+        }
     }
 
     /// What the input says about itself.
@@ -87,7 +130,12 @@ impl KeyReader {
         mut take: impl FnMut(IdRef<'_>, &[u64], &[u8]) -> anyhow::Result<()>,
     ) -> anyhow::Result<()> {
         let (mut found, mut id_text, mut any) = (KeyObject::default(), String::new(), false);
-        while self.advance().map_err(|message| self.stream.place(&self.name).error(message))? {
+        while self
+            .begun
+            .take()
+            .unwrap_or_else(|| self.advance())
+            .map_err(|message| self.stream.place(&self.name).error(message))?
+        {
             let id = match &self.stream {
                 Stream::Ndjson(lines) => found.read(lines.line(), &self.id, &mut id_text),
                 Stream::Json(values) => found.read(values.value(), &self.id, &mut id_text),
@@ -95,6 +143,7 @@ impl KeyReader {
                 Stream::Lines(_) | Stream::Csv(_) => Err("there is no row".to_owned()),
             };
             let taken = id
+                .and_then(|id| self.check_hasher(found.hasher.as_deref()).map(|()| id))
                 .and_then(|id| take(rule.check(id)?, &found.keys, &found.sketch).map_err(|error| format!("{error:#}")));
             taken.map_err(|message| self.stream.place(&self.name).error(message))?;
             any = true;
