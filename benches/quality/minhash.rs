@@ -38,12 +38,12 @@ fn sketches(seed: u32) -> [(&'static str, MinHash); 3] {
     ]
 }
 
-fn signatures(data: &Data, minhash: &MinHash) -> Vec<Vec<u32>> {
+fn signatures(data: &Data, minhash: &MinHash) -> Vec<Vec<u64>> {
     data.texts.iter().map(|text| minhash.signature(text.as_str().into())).collect()
 }
 
 /// The estimate from `bits` bits of each value.
-fn estimate(a: &[u32], b: &[u32], bits: u32) -> f64 {
+fn estimate(a: &[u64], b: &[u64], bits: u32) -> f64 {
     let estimate = if bits == 32 { matching(a, b) } else { b_bit(a, b, bits) };
     estimate.unwrap_or_default()
 }
@@ -64,7 +64,7 @@ pub(crate) fn measure(data: &Data) -> Vec<Points> {
     all
 }
 
-fn bands(data: &Data, name: &str, minhash: &MinHash, signatures: &[Vec<u32>], threshold: f64) -> Points {
+fn bands(data: &Data, name: &str, minhash: &MinHash, signatures: &[Vec<u64>], threshold: f64) -> Points {
     let bands = Bands::optimal(threshold, PLACES, 0.5, 0.5).unwrap();
     let keys: Vec<Vec<u64>> = signatures.iter().map(|signature| bands.keys(signature).collect()).collect();
     let any = |a: usize, b: usize| f64::from(keys[a].iter().zip(&keys[b]).any(|(a, b)| a == b));
@@ -94,7 +94,7 @@ pub(crate) fn errors(data: &Data) -> Vec<Errors> {
 }
 
 /// Adds the sums of one seed.
-fn add(all: &mut Vec<Errors>, data: &Data, name: &str, signatures: &[Vec<u32>], bits: u32) {
+fn add(all: &mut Vec<Errors>, data: &Data, name: &str, signatures: &[Vec<u64>], bits: u32) {
     let place = all.iter().position(|errors| errors.sketch == name && errors.bits == bits).unwrap_or_else(|| {
         let sketch = name.to_owned();
         all.push(Errors { way: "errors", sketch, bits, mean: 0.0, root_mean_square: 0.0, theory: 0.0 });

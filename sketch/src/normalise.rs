@@ -94,7 +94,7 @@ impl FromStr for Normalise {
 
 /// Returns the text in lower case, as `str::to_lowercase` does. ASCII is converted in runs; only a capital sigma
 /// depends on its neighbours.
-fn lower(text: &str) -> String {
+pub(crate) fn lower(text: &str) -> String {
     if text.is_ascii() {
         return text.to_ascii_lowercase();
     }

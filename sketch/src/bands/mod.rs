@@ -98,14 +98,16 @@ impl Bands {
         plot
     }
 
-    /// Returns the key of each band: the XXH3 of its places, four bytes each, little-endian. The seed is the number of
-    /// the band, so equal places in different bands do not collide.
-    pub fn keys(self, signature: &[u32]) -> impl Iterator<Item = u64> + '_ {
+    /// Returns the key of each band: the XXH3 of its places, little-endian; four bytes each, or eight if one needs more
+    /// than four. The seed is the number of the band, so equal places in different bands do not collide.
+    pub fn keys(self, signature: &[u64]) -> impl Iterator<Item = u64> + '_ {
         let bands = signature.chunks_exact(self.rows).take(self.bands);
-        let mut bytes = Vec::with_capacity(4 * self.rows);
+        let mut bytes = Vec::with_capacity(8 * self.rows);
         bands.zip(0..).map(move |(rows, number)| {
             bytes.clear();
-            bytes.extend(rows.iter().flat_map(|place| place.to_le_bytes()));
+            let narrow = rows.iter().all(|place| u32::try_from(*place).is_ok());
+            let length = if narrow { 4 } else { 8 };
+            rows.iter().for_each(|place| bytes.extend(place.to_le_bytes().iter().take(length)));
             xxh3_64_with_seed(&bytes, number)
         })
     }
@@ -147,9 +149,9 @@ mod tests {
     proptest! {
         /// Keys are equal exactly if all rows of the band are.
         #[test]
-        fn keys_are_of_bands(a in prop::collection::vec(0_u32..3, 20), b in prop::collection::vec(0_u32..3, 20), rows in 1_usize..5) {
+        fn keys_are_of_bands(a in prop::collection::vec(prop_oneof![0_u64..2, Just(1 << 32)], 20), b in prop::collection::vec(prop_oneof![0_u64..2, Just(1 << 32)], 20), rows in 1_usize..5) {
             let bands = Bands::new(20 / rows, rows, 20).unwrap();
-            let keys = |signature: &[u32]| bands.keys(signature).collect::<Vec<u64>>();
+            let keys = |signature: &[u64]| bands.keys(signature).collect::<Vec<u64>>();
             for (number, (x, y)) in keys(&a).into_iter().zip(keys(&b)).enumerate() {
                 let of = number * rows..(number + 1) * rows;
                 prop_assert_eq!(x == y, a[of.clone()] == b[of]);

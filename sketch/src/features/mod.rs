@@ -7,10 +7,12 @@
 //! | `tokens` | every white-space token, `words:1` | none |
 //! | `unicode:N` | every N words of Unicode's Annex 29 in a row, joined by one space | all words as one, if any |
 //! | `jieba:N` | the same with words that jieba finds in Chinese text | all words as one, if any |
+//! | `datatrove:N` | every N words that datatrove finds in English text in a row, joined by one space | none |
 //!
 //! A feature that occurs again is returned again; [`crate::Weights`] decides what that means. Ready-made tokens are
 //! features as they are, whatever is chosen here.
 
+mod datatrove;
 mod space;
 mod words;
 
@@ -38,6 +40,9 @@ pub enum Features {
     Unicode(usize),
     /// Every N words of jieba's segmentation in a row.
     Jieba(usize),
+    /// Every N words in a row that datatrove finds in English text, which it simplifies first: lower case, no accents,
+    /// no punctuation, numbers as 0.
+    Datatrove(usize),
     /// Ready-made tokens of the caller. A text is split at white space.
     Given,
 }
@@ -52,7 +57,11 @@ impl Features {
     #[must_use]
     pub fn length(self) -> usize {
         match self {
-            Self::Chars(length) | Self::Words(length) | Self::Unicode(length) | Self::Jieba(length) => length,
+            Self::Chars(length)
+            | Self::Words(length)
+            | Self::Unicode(length)
+            | Self::Jieba(length)
+            | Self::Datatrove(length) => length,
             Self::Tokens | Self::Given => 1,
         }
     }
@@ -91,6 +100,10 @@ impl Splitter {
                 words::jieba(text, |word| shingles.push(word, &mut take));
                 shingles.rest(take);
             }
+            Features::Datatrove(length) => {
+                let mut shingles = Shingles::new(length);
+                datatrove::words(text, |word| shingles.push(word, &mut take));
+            }
         }
     }
 
@@ -111,6 +124,10 @@ impl Splitter {
                 let mut last = Last::new(length);
                 words::jieba(text, |word| last.push(hash::of_text(word), &mut take));
                 last.rest(take);
+            }
+            (Document::Text(text), Features::Datatrove(length)) => {
+                let mut last = Last::new(length);
+                datatrove::words(text, |word| last.push(hash::of_text(word), &mut take));
             }
             _ => self.each(document, |feature| take(hash::of_text(feature))),
         }
@@ -220,6 +237,7 @@ impl fmt::Display for Features {
             Self::Given => f.write_str("given"),
             Self::Unicode(length) => write!(f, "unicode:{length}"),
             Self::Jieba(length) => write!(f, "jieba:{length}"),
+            Self::Datatrove(length) => write!(f, "datatrove:{length}"),
         }
     }
 }
@@ -238,10 +256,12 @@ impl FromStr for Features {
             "tokens" if name == text => Self::Tokens,
             "unicode" => Self::Unicode(length()?),
             "jieba" if cfg!(feature = "jieba") => Self::Jieba(length()?),
+            "datatrove" => Self::Datatrove(length()?),
             "jieba" => return Err(Error::new("this program was built without Chinese segmentation (feature jieba)")),
             _ => {
                 return Err(Error::new(format!(
-                    "'{text}' is not a kind of features; the kinds are chars:N, words:N, tokens, unicode:N and jieba:N"
+                    "'{text}' is not a kind of features; the kinds are chars:N, words:N, tokens, unicode:N, jieba:N and \
+                     datatrove:N"
                 )));
             }
         })
@@ -283,7 +303,7 @@ mod tests {
 
     #[test]
     fn names() {
-        for name in ["chars:4", "words:5", "tokens", "unicode:2", "jieba:1"] {
+        for name in ["chars:4", "words:5", "tokens", "unicode:2", "jieba:1", "datatrove:5"] {
             assert_eq!(name.parse::<Features>().map(|features| features.to_string()), Ok(name.to_owned()));
         }
         assert_eq!("unicode".parse(), Ok(Features::Unicode(1)));

@@ -2,20 +2,16 @@
 
 use sha1::{Digest, Sha1};
 
+use super::affine61::{Affine61, MERSENNE_PRIME};
 use super::random::RandomState;
 
-const MERSENNE_PRIME: u64 = (1 << 61) - 1;
-
 /// Parameters (a, b) of every place.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub(super) enum Permutations {
-    /// The preset needs none.
-    #[default]
-    None,
     /// Modulo 2^32.
     Affine32(Vec<(u32, u32)>),
     /// Modulo 2^61 - 1.
-    Legacy(Vec<(u64, u64)>),
+    Legacy(Affine61),
 }
 
 impl Permutations {
@@ -26,33 +22,36 @@ impl Permutations {
         Self::Affine32(factors.into_iter().map(|a| (a, random.up_to_32(u32::MAX))).collect())
     }
 
-    /// Draws each a together with its b.
     pub(super) fn legacy(places: usize, seed: u32) -> Self {
-        let mut random = RandomState::new(seed);
-        let pair = |_| (1 + random.up_to_64(MERSENNE_PRIME - 2), random.up_to_64(MERSENNE_PRIME - 1));
-        Self::Legacy((0..places).map(pair).collect())
+        Self::Legacy(Affine61::new(&parameters_of_legacy(places, seed)))
     }
 
-    /// Adds a feature to a signature.
-    #[allow(clippy::cast_possible_truncation, reason = "the lower half is meant")]
-    pub(super) fn add(&self, hash: u32, signature: &mut [u32]) {
+    /// Returns the signature of features that are given by their hashes.
+    pub(super) fn signature(&self, hashes: &[u64]) -> Vec<u64> {
         match self {
-            Self::None => {}
-            Self::Affine32(permutations) => {
-                let hash = mix(hash);
-                for (place, (a, b)) in signature.iter_mut().zip(permutations) {
-                    *place = (*place).min(a.wrapping_mul(hash).wrapping_add(*b));
-                }
-            }
-            Self::Legacy(permutations) => {
-                for (place, (a, b)) in signature.iter_mut().zip(permutations) {
-                    // The product overflows 64 bits before the remainder is taken, as in the original.
-                    let value = a.wrapping_mul(hash.into()).wrapping_add(*b) % MERSENNE_PRIME;
-                    *place = (*place).min(value as u32);
-                }
-            }
+            Self::Affine32(permutations) => affine32(hashes, permutations),
+            Self::Legacy(affine) => affine.signature(hashes, u32::MAX.into()),
         }
     }
+}
+
+/// Draws each a together with its b.
+fn parameters_of_legacy(places: usize, seed: u32) -> Vec<(u64, u64)> {
+    let mut random = RandomState::new(seed);
+    let pair = |_| (1 + random.up_to_64(MERSENNE_PRIME - 2), random.up_to_64(MERSENNE_PRIME - 1));
+    (0..places).map(pair).collect()
+}
+
+#[allow(clippy::cast_possible_truncation, reason = "hashes have 32 bits")]
+fn affine32(hashes: &[u64], permutations: &[(u32, u32)]) -> Vec<u64> {
+    let mut signature = vec![u32::MAX; permutations.len()];
+    for hash in hashes {
+        let hash = mix(*hash as u32);
+        for (place, (a, b)) in signature.iter_mut().zip(permutations) {
+            *place = (*place).min(a.wrapping_mul(hash).wrapping_add(*b));
+        }
+    }
+    signature.into_iter().map(u64::from).collect()
 }
 
 /// MurmurHash3's finaliser for 32 bits.
@@ -63,10 +62,10 @@ fn mix(mut hash: u32) -> u32 {
 }
 
 /// Returns the first four bytes of the SHA-1, little-endian.
-pub(super) fn sha1_hash32(feature: &str) -> u32 {
+pub(super) fn sha1_hash32(feature: &str) -> u64 {
     let digest: [u8; 20] = Sha1::digest(feature.as_bytes()).into();
     let [a, b, c, d, ..] = digest;
-    u32::from_le_bytes([a, b, c, d])
+    u32::from_le_bytes([a, b, c, d]).into()
 }
 
 #[cfg(test)]
@@ -91,14 +90,11 @@ mod tests {
             let text = |pairs: Vec<(u64, u64)>| -> Vec<(String, String)> {
                 pairs.into_iter().map(|(a, b)| (a.to_string(), b.to_string())).collect()
             };
-            let found = match scheme.as_str() {
-                "affine32" => Permutations::affine32(num_perm, seed),
-                _ => Permutations::legacy(num_perm, seed),
-            };
-            let found = match found {
-                Permutations::Affine32(pairs) => pairs.into_iter().map(|(a, b)| (a.into(), b.into())).collect(),
-                Permutations::Legacy(pairs) => pairs,
-                Permutations::None => vec![],
+            let found = match Permutations::affine32(num_perm, seed) {
+                Permutations::Affine32(pairs) if scheme == "affine32" => {
+                    pairs.into_iter().map(|(a, b)| (a.into(), b.into())).collect()
+                }
+                _ => parameters_of_legacy(num_perm, seed),
             };
             assert_eq!(text(found), a.into_iter().zip(b).collect::<Vec<_>>(), "{scheme}");
             seen += 1;

@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 /// places.
 #[must_use]
 #[allow(clippy::cast_precision_loss, reason = "numbers of places")]
-pub fn matching(a: &[u32], b: &[u32]) -> Option<f64> {
+pub fn matching(a: &[u64], b: &[u64]) -> Option<f64> {
     if a.len() != b.len() || a.is_empty() {
         return None;
     }
@@ -28,11 +28,11 @@ pub fn bottom_k(a: &BTreeSet<u64>, b: &BTreeSet<u64>, k: usize) -> Option<f64> {
 /// 2010, for sets that are small compared with the number of possible features), and may be below zero.
 #[must_use]
 #[allow(clippy::cast_precision_loss, clippy::cast_possible_wrap, reason = "numbers of places; at most 32 bits")]
-pub fn b_bit(a: &[u32], b: &[u32], bits: u32) -> Option<f64> {
+pub fn b_bit(a: &[u64], b: &[u64], bits: u32) -> Option<f64> {
     if a.len() != b.len() || a.is_empty() || bits == 0 {
         return None;
     }
-    let mask = u32::MAX >> (32 - bits.min(32));
+    let mask = u64::MAX >> (u64::BITS - bits.min(u64::BITS));
     let share =
         equal(a.iter().map(|place| place & mask).zip(b.iter().map(|place| place & mask))) as f64 / a.len() as f64;
     let chance = 0.5_f64.powi(bits as i32);

@@ -14,6 +14,8 @@
 
 use std::collections::BTreeSet;
 
+use xxhash_rust::xxh64::xxh64;
+
 use super::murmur3;
 use super::place::EMPTY;
 use crate::document::Document;
@@ -104,6 +106,18 @@ impl Lucene {
         self
     }
 
+    /// Number of buckets of all functions together.
+    #[must_use]
+    pub fn buckets(&self) -> usize {
+        self.hash_count as usize * self.bucket_count as usize
+    }
+
+    /// Most terms of a document.
+    #[must_use]
+    pub fn most_terms(&self) -> usize {
+        self.buckets().saturating_mul(self.hash_set_size)
+    }
+
     /// Returns one word that names everything that determines a sketch.
     #[must_use]
     pub fn identity(&self) -> String {
@@ -135,7 +149,7 @@ impl Lucene {
 
     fn sketch_of(&self, document: Document<'_>, enough: &mut Enough) -> LuceneSketch {
         let bucket_size = (1_u64 << 32).div_ceil(self.bucket_count.into());
-        let mut buckets = vec![BTreeSet::new(); self.hash_count as usize * self.bucket_count as usize];
+        let mut buckets = vec![BTreeSet::new(); self.buckets()];
         let numbers: Vec<(u64, u64)> = (0..self.hash_count).map(|i| murmur3::hash(&i.to_be_bytes())).collect();
         let mut bytes = Vec::new();
         let take = |token: &str| {
@@ -199,12 +213,22 @@ impl LuceneSketch {
         )
     }
 
+    /// Returns the key of each distinct term, ascending: the XXH64, with seed 0, of its units, most significant byte
+    /// first. Two documents share as many keys as terms.
+    #[must_use]
+    pub fn keys(&self) -> Vec<u64> {
+        let key = |term: LuceneTerm| xxh64(term.map(u16::to_be_bytes).as_flattened(), 0);
+        let mut keys: Vec<u64> = self.terms().map(key).collect();
+        keys.sort_unstable();
+        keys.dedup();
+        keys
+    }
+
     /// Returns a place of a signature for each bucket: the upper half of the first half of its least value, or
     /// [`EMPTY`] for an empty bucket.
     #[must_use]
-    #[allow(clippy::cast_possible_truncation, reason = "the upper half")]
-    pub fn places(&self) -> Vec<u32> {
-        let place = |bucket: &BTreeSet<Value>| bucket.first().map_or(EMPTY, |(_, first)| (first >> 32) as u32);
+    pub fn places(&self) -> Vec<u64> {
+        let place = |bucket: &BTreeSet<Value>| bucket.first().map_or(EMPTY, |(_, first)| first >> 32);
         self.buckets.iter().map(place).collect()
     }
 

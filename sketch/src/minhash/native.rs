@@ -10,9 +10,10 @@
 //! do, and the error of the estimate has the same bound (theorem 2 of the paper).
 
 use super::murmur3::finish;
-use super::place::EMPTY;
 use crate::hash;
 
+/// Mark of an empty bin.
+const EMPTY: u32 = u32::MAX;
 /// Difference between the hashes of one round and the next.
 const STEP: u64 = 0x9e37_79b9_7f4a_7c15;
 

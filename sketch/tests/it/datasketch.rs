@@ -14,7 +14,7 @@ fn every_signature() {
         num_perm: usize,
         seed: u32,
         scheme: String,
-        hashvalues: Vec<u32>,
+        hashvalues: Vec<u64>,
     }
     let texts = texts();
     let lines: Vec<Line> = lines("vectors/datasketch_minhash.ndjson");

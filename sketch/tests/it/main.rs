@@ -4,6 +4,7 @@
 
 mod bkdr;
 mod datasketch;
+mod datatrove;
 mod lucene;
 mod packages;
 #[path = "../../../tests/it/points.rs"]

@@ -13,7 +13,7 @@ pub enum Sketch {
     /// A fingerprint, and its width in bits.
     Fingerprint(u128, u32),
     /// The places of a signature, and the number of low bits that are kept of each.
-    Signature(Vec<u32>, u32),
+    Signature(Vec<u64>, u32),
     /// Terms of lucene.
     Terms(Vec<LuceneTerm>),
     /// Keys of bands.
@@ -122,7 +122,7 @@ impl Sketch {
                 Ok(())
             }
             Self::Signature(places, bits) => {
-                let mask = u32::MAX >> (32 - bits);
+                let mask = u64::MAX >> (u64::BITS - bits);
                 array(out, "signature", places, |place| (place & mask).to_string())
             }
             Self::Terms(terms) => array(out, "terms_hex", terms, |term| {

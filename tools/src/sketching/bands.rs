@@ -1,25 +1,22 @@
-//! The keys of documents, which are the bands of a MinHash signature, and their sketches.
+//! The options of keys of documents for key indexes, and sketches beside the keys.
 
-use anyhow::{Context, anyhow, bail};
-use fpsketch::bands::Bands;
-use fpsketch::{EMPTY, Preparation, TooFew};
+use anyhow::{anyhow, bail};
+use fpsketch::{Preparation, TooFew};
 use fpstore::KeyFormat;
 
 use super::features::FeatureOptions;
+use super::keys::{KeyChoice, KeyMaker};
 use super::preset::PresetName;
-use super::signatures::{SignatureOptions, Signer};
+use super::signatures::SignatureOptions;
 use crate::documents::Content;
 
 /// Heading of these options in `--help`.
 const HEADING: &str = "Documents of a key index (with --text)";
-/// Default threshold, and the weight of false candidates against missed ones, as of `fphash bands`.
-const THRESHOLD: f64 = 0.8;
-const WEIGHT: f64 = 0.5;
 
 /// How keys are made of documents.
 #[derive(Clone, Debug, Default, clap::Args)]
 pub struct BandOptions {
-    /// Bands of a signature: keys of a document
+    /// Bands of a signature: keys of a document [default: those of --threshold; for datatrove 14, of 8 rows]
     #[arg(long, value_name = "B", requires = "rows", help_heading = HEADING)]
     pub bands: Option<usize>,
 
@@ -30,6 +27,10 @@ pub struct BandOptions {
     /// Choose the bands and rows that fit this Jaccard similarity best [default: 0.8]
     #[arg(long, value_name = "T", conflicts_with_all = ["bands", "rows"], help_heading = HEADING)]
     pub threshold: Option<f64>,
+
+    /// For lucene: the keys of a document are its terms, each once, in place of bands
+    #[arg(long, conflicts_with_all = ["bands", "rows", "threshold"], help_heading = HEADING)]
+    pub terms: bool,
 
     /// Places of a signature [default: bands times rows, or 128]
     #[arg(long, value_name = "N", help_heading = HEADING)]
@@ -44,8 +45,8 @@ impl BandOptions {
     /// Whether any of the options was given.
     #[must_use]
     pub fn any(&self) -> bool {
-        let Self { bands, rows, threshold, num_perm, seed } = self;
-        bands.is_some() || rows.is_some() || threshold.is_some() || num_perm.is_some() || seed.is_some()
+        let Self { bands, rows, threshold, terms, num_perm, seed } = self;
+        bands.is_some() || rows.is_some() || threshold.is_some() || *terms || num_perm.is_some() || seed.is_some()
     }
 
     /// Returns what makes keys, and sketches of this many bits; `given` means that documents are ready-made tokens.
@@ -69,14 +70,10 @@ impl BandOptions {
     }
 
     fn of_signatures(&self, options: &SignatureOptions, sketch_bits: u16, given: bool) -> anyhow::Result<BandMaker> {
-        let signer = options.signer(given)?;
-        let places = signer.places();
-        let bands = match (self.bands, self.rows) {
-            (Some(bands), Some(rows)) => {
-                Bands::new(bands, rows, places).with_context(|| format!("--bands {bands}, --rows {rows}"))?
-            }
-            _ => Bands::optimal(self.threshold.unwrap_or(THRESHOLD), places, WEIGHT, 1.0 - WEIGHT)?,
-        };
+        let (bands, threshold) = (self.bands.zip(self.rows), self.threshold);
+        let choice = KeyChoice { bands, threshold, terms: self.terms, ..KeyChoice::default() };
+        let keys = KeyMaker::new(options, choice, given)?;
+        let places = keys.places();
         // As many samples as possible, because each adds more than another bit of one does.
         let fits = |bits: &u16| sketch_bits.is_multiple_of(*bits) && usize::from(sketch_bits / bits) <= places;
         let Some(sample_bits) = [1, 2, 4, 8, 16].into_iter().find(fits) else {
@@ -84,14 +81,13 @@ impl BandOptions {
                 "--sketch {sketch_bits}: a signature of {places} places has not so many bits; give fewer, or more places"
             );
         };
-        Ok(BandMaker { signer, bands, sketch_bits, sample_bits })
+        Ok(BandMaker { keys, sketch_bits, sample_bits })
     }
 }
 
 /// Makes the keys and the sketch of a document.
 pub struct BandMaker {
-    signer: Signer,
-    bands: Bands,
+    keys: KeyMaker,
     sketch_bits: u16,
     sample_bits: u16,
 }
@@ -124,6 +120,7 @@ impl BandMaker {
                 "normalise" => options.features.normalise = Some(value.parse()?),
                 "bands" => bands.bands = Some(number()? as usize),
                 "rows" => bands.rows = Some(number()? as usize),
+                "keys" if value == "terms" => bands.terms = true,
                 _ => return Err(unknown()),
             }
         }
@@ -137,25 +134,32 @@ impl BandMaker {
     /// Names the definition of the keys, as `fphash bands` does.
     #[must_use]
     pub fn identity(&self) -> String {
-        format!("{},bands={},rows={}", self.signer.identity(), self.bands.bands, self.bands.rows)
+        self.keys.identity()
     }
 
-    /// Number of keys of a document with features.
+    /// Approximate bytes of the keys and the sketch of a document, at most.
+    #[must_use]
+    pub fn made(&self) -> u64 {
+        const OTHERS: u64 = 256;
+        (self.keys.most().min(1 << 20) * size_of::<u64>()) as u64 + u64::from(self.sketch_bits / 8) + OTHERS
+    }
+
+    /// Number of bands, which are the keys of a document with features; with terms as keys their greatest number.
     #[must_use]
     pub fn keys_of_document(&self) -> usize {
-        self.bands.bands
+        self.keys.most()
     }
 
     /// Number of places of a signature.
     #[must_use]
     pub fn places(&self) -> usize {
-        self.signer.places()
+        self.keys.places()
     }
 
     /// How documents become features.
     #[must_use]
     pub fn preparation(&self) -> &Preparation {
-        self.signer.preparation()
+        self.keys.preparation()
     }
 
     /// The format with this maker's sketches.
@@ -170,15 +174,13 @@ impl BandMaker {
     ///
     /// If the document has fewer.
     pub fn keys(&self, content: &Content, least: usize) -> Result<(Vec<u64>, Vec<u8>), TooFew> {
-        let signature = self.signer.signature(content, least)?;
-        if signature.iter().all(|place| *place == EMPTY) {
-            return Ok((Vec::new(), Vec::new()));
-        }
-        Ok((self.bands.keys(&signature).collect(), self.sketch(&signature)))
+        let (keys, signature) = self.keys.make(content, least)?;
+        let sketch = if keys.is_empty() { Vec::new() } else { self.sketch(&signature) };
+        Ok((keys, sketch))
     }
 
     /// The lowest bits of the first places, packed from the lowest bit of the first byte on.
-    fn sketch(&self, signature: &[u32]) -> Vec<u8> {
+    fn sketch(&self, signature: &[u64]) -> Vec<u8> {
         let (all, each) = (usize::from(self.sketch_bits), usize::from(self.sample_bits));
         let mut bytes = vec![0_u8; all.div_ceil(8)];
         for (place, start) in signature.iter().zip((0..all).step_by(each)) {

@@ -6,7 +6,8 @@ use fpsketch::{Features, Normalise, Preparation};
 #[derive(Clone, Debug, Default, clap::Args)]
 pub struct FeatureOptions {
     /// Features: chars:N (N characters in a row), words:N (N white-space tokens in a row), tokens, unicode:N (N words
-    /// of Unicode's Annex 29 in a row), jieba:N (words of Chinese text) [default: the preset's]
+    /// of Unicode's Annex 29 in a row), jieba:N (words of Chinese text), datatrove:N (words of
+    /// English text as datatrove simplifies and splits it) [default: the preset's]
     #[arg(long, value_name = "KIND", help_heading = "Sketch options")]
     pub features: Option<Features>,
 

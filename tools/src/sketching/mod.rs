@@ -2,12 +2,14 @@
 
 mod bands;
 mod features;
+mod keys;
 mod preset;
 mod signatures;
 mod table;
 
 pub use bands::{BandMaker, BandOptions};
 pub use features::FeatureOptions;
+pub use keys::{KeyChoice, KeyMaker, WEIGHT};
 pub use preset::PresetName;
 pub use signatures::{LUCENE, SignatureOptions, Signer};
 

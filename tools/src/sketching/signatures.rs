@@ -1,7 +1,7 @@
 //! Makes signatures by the options.
 
 use anyhow::{Context, bail};
-use fpsketch::{Lucene, MinHash, Preparation, TooFew};
+use fpsketch::{Lucene, MinHash, MinHashPreset, Preparation, TooFew};
 
 use super::features::FeatureOptions;
 use crate::documents::Content;
@@ -12,11 +12,12 @@ pub const LUCENE: &str = "lucene";
 /// Options of signatures.
 #[derive(Clone, Debug, Default, clap::Args)]
 pub struct SignatureOptions {
-    /// Preset of MinHash: native, datasketch, datasketch-legacy, lucene; see `fphash presets`
+    /// Preset of MinHash: native, datasketch, datasketch-legacy, datatrove (and -32, -sha1, -sha1-32),
+    /// lucene; see `fphash presets`
     #[arg(long, value_name = "NAME", default_value = "native", help_heading = "Sketch options")]
     pub preset: String,
 
-    /// Places of a signature [default: 128]
+    /// Places of a signature [default: 128; for datatrove 112, or bands times rows]
     #[arg(long, value_name = "N", help_heading = "Sketch options")]
     pub num_perm: Option<usize>,
 
@@ -86,7 +87,7 @@ impl Signer {
     /// # Errors
     ///
     /// If the document has fewer.
-    pub fn signature(&self, content: &Content, least: usize) -> Result<Vec<u32>, TooFew> {
+    pub fn signature(&self, content: &Content, least: usize) -> Result<Vec<u64>, TooFew> {
         match self {
             Self::MinHash(minhash) => minhash.try_signature(content.document(), least),
             Self::Lucene(lucene, _) => lucene.try_sketch(content.document(), least).map(|sketch| sketch.places()),
@@ -123,7 +124,8 @@ impl SignatureOptions {
         if lucene || self.with_rotation.is_some() {
             bail!("--hash-count, --bucket-count, --hash-set-size and --with-rotation go with --preset lucene");
         }
-        let minhash = MinHash::new(preset, self.num_perm.unwrap_or(PLACES), self.seed.unwrap_or(SEED));
+        let minhash =
+            MinHash::new(preset, self.num_perm.unwrap_or_else(|| self.usual_places()), self.seed.unwrap_or(SEED));
         let minhash = minhash.context("--num-perm")?;
         Ok(minhash.prepared(|now| self.features.change(now, given)))
     }
@@ -142,6 +144,16 @@ impl SignatureOptions {
         let rotation = self.with_rotation.unwrap_or(buckets > 1);
         let lucene = Lucene::new(self.hash_count.unwrap_or(1), buckets, self.hash_set_size.unwrap_or(1), rotation)?;
         Ok(lucene.prepared(|now| self.features.change(now, given)))
+    }
+
+    /// Bands that the system of the preset makes, and the rows of each.
+    #[must_use]
+    pub fn usual_bands(&self) -> Option<(usize, usize)> {
+        self.preset.parse().ok().and_then(MinHashPreset::usual_bands)
+    }
+
+    fn usual_places(&self) -> usize {
+        self.usual_bands().map_or(PLACES, |(bands, rows)| bands * rows)
     }
 
     /// The option that sets the number of places.
@@ -164,7 +176,7 @@ impl SignatureOptions {
             let buckets = u64::from(self.hash_count.unwrap_or(1)) * u64::from(self.bucket_count());
             return buckets.saturating_mul(u64::from(self.hash_set_size.unwrap_or(1).min(64))) * VALUE;
         }
-        self.num_perm.unwrap_or(PLACES) as u64 * PLACE
+        self.num_perm.unwrap_or_else(|| self.usual_places()) as u64 * PLACE
     }
 }
 

@@ -187,7 +187,7 @@ fn real_documents_as_another_program_hashed_them() {
 #[test]
 fn presets_say_what_a_store_records() {
     let presets = json_lines(&stdout(fphash().args(["presets", "--json"])));
-    assert_eq!(presets.len(), 10);
+    assert_eq!(presets.len(), 14);
     let table = stdout(fphash().arg("presets"));
     for preset in &presets {
         let (command, name) = (preset["command"].as_str().unwrap(), preset["preset"].as_str().unwrap());

@@ -61,6 +61,7 @@ mod input_recognised;
 mod input_refused;
 mod keys;
 mod keys_hasher;
+mod keys_of_documents;
 mod killed;
 mod live;
 mod load;

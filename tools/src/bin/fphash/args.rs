@@ -9,7 +9,7 @@ use fpstore_tools::common::Common;
 use fpstore_tools::documents::{DocumentOptions, LeaveOptions, RejectOptions};
 use fpstore_tools::input::InputOptions;
 use fpstore_tools::size;
-use fpstore_tools::sketching::{FeatureOptions, SignatureOptions, SimhashOptions};
+use fpstore_tools::sketching::{FeatureOptions, SignatureOptions, SimhashOptions, WEIGHT};
 
 use crate::verify::args::{self as verify, VerifyArgs};
 
@@ -31,7 +31,7 @@ warning: see \
 The first line of fingerprints describes them, and the last line, `#end records=N`, confirms that they are complete: a \
 run that \
 fails does not write it, and fpload then refuses its output. Do not move these lines (as sorting does). --json writes \
-neither.
+neither; each object of `fphash bands --json` names the hasher instead.
 
 SIZE is a number of bytes, or 512M, 1G, 1GB, 1.5GiB: powers of 1024.
 
@@ -125,6 +125,14 @@ with a standard error of sqrt(s (1 - s) / places). A text without features is le
 places have all \
 bits set, and it has no terms.
 
+datatrove makes the signatures of datatrove 0.10.1 for English text, as its stage 1 does with the default configuration, \
+seed 1; datatrove-32, \
+datatrove-sha1 and datatrove-sha1-32 are those of other hash configurations. The words are exactly those of datatrove \
+under Python \
+3.11 (spaCy 3.8.18), unless a character is newer than the Unicode of that Python. For other languages, give the shingles \
+that datatrove \
+makes as --tokens-column.
+
 Examples:
   fphash minhash --json docs.ndjson
   fphash minhash --preset datasketch --features words:5 --num-perm 256 --json docs.ndjson
@@ -142,6 +150,8 @@ Examples:
   fphash bands --threshold 0.8 docs.ndjson | sort -k 1,2 > keys.tsv      candidates become neighbours
   fphash bands --threshold 0.8 --curve                                   bands and rows for a threshold, and their \
   curve
+  fphash bands --preset datatrove --bands 26 --rows 11 docs.ndjson       the buckets of datatrove's MinHash
+  fphash bands --preset lucene --terms docs.ndjson                       keys of Lucene's terms
   fphash bands --sentences=3 docs.ndjson                                 keys of the three longest sentences";
 
 /// Makes fingerprints of documents
@@ -263,16 +273,15 @@ pub(crate) struct MinhashArgs {
     #[command(flatten)]
     pub(crate) options: SignatureOptions,
 
-    /// Keep only the lowest bits of each place, 1 to 32. With 64, 128 or 256 places and one bit, signatures are
+    /// Keep only the lowest bits of each place, 1 to 64 [default: all, 32, or 64 for datatrove and datatrove-sha1]. With 64, 128 or 256 places and one bit, signatures are
     /// fingerprints that a store takes
     #[arg(
         long,
         value_name = "B",
-        value_parser = clap::value_parser!(u32).range(1..=32),
-        default_value_t = 32,
+        value_parser = clap::value_parser!(u32).range(1..=64),
         help_heading = "Sketch options"
     )]
-    pub(crate) bits: u32,
+    pub(crate) bits: Option<u32>,
 }
 
 #[derive(Clone, Debug, clap::Args)]
@@ -298,10 +307,10 @@ pub(crate) struct BandsArgs {
     pub(crate) threshold: Option<f64>,
 
     /// With --threshold: weight of false candidates against missed ones, 0 to 1
-    #[arg(long, value_name = "W", default_value_t = 0.5, help_heading = "Sketch options")]
+    #[arg(long, value_name = "W", default_value_t = WEIGHT, help_heading = "Sketch options")]
     pub(crate) false_positive_weight: f64,
 
-    /// Number of bands
+    /// Number of bands [default: those of --threshold; for datatrove 14, of 8 rows]
     #[arg(long, value_name = "B", requires = "rows", help_heading = "Sketch options")]
     pub(crate) bands: Option<usize>,
 
@@ -321,8 +330,13 @@ pub(crate) struct BandsArgs {
     )]
     pub(crate) sentences: Option<usize>,
 
+    /// With --preset lucene, in place of bands: the key of each distinct term, the XXH64 of the bytes that --json of
+    /// `fphash minhash` writes in hexadecimal
+    #[arg(long, conflicts_with_all = ["threshold", "bands", "rows", "sentences"], help_heading = "Sketch options")]
+    pub(crate) terms: bool,
+
     /// Show how likely documents of each similarity become candidates; read no input
-    #[arg(long, conflicts_with_all = ["inputs", "sentences"])]
+    #[arg(long, conflicts_with_all = ["inputs", "sentences", "terms"])]
     pub(crate) curve: bool,
 }
 
@@ -382,7 +396,7 @@ pub(crate) struct CompareArgs {
     pub(crate) tmp_dir: Option<PathBuf>,
 
     /// Compare signatures of MinHash instead of simhash; --preset is one of native, datasketch, datasketch-legacy,
-    /// lucene (with its default parameters)
+    /// datatrove (and its variants), lucene (with its default parameters)
     #[arg(long, conflicts_with_all = ["width", "weights"])]
     pub(crate) minhash: bool,
 
@@ -398,7 +412,7 @@ pub(crate) struct CompareArgs {
     #[arg(long, value_name = "count|distinct|FILE", help_heading = "Sketch options")]
     pub(crate) weights: Option<PathBuf>,
 
-    /// With --minhash: places of a signature [default: 128]
+    /// With --minhash: places of a signature [default: 128, for datatrove 112]
     #[arg(long, value_name = "N", requires = "minhash", help_heading = "Sketch options")]
     pub(crate) num_perm: Option<usize>,
 

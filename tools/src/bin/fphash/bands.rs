@@ -2,21 +2,19 @@
 
 use std::io::{self, Write};
 
-use anyhow::{Context, bail};
+use anyhow::bail;
 use fpsketch::bands::Bands;
-use fpsketch::{EMPTY, MOST_SENTENCES, TooFew, sentences};
+use fpsketch::{MOST_SENTENCES, TooFew, sentences};
 use fpstore_tools::common::{Common, SCHEMA_VERSION};
 use fpstore_tools::documents::{Document, Fault};
 use fpstore_tools::exit::Outcome;
 use fpstore_tools::report::{self, Columns};
 use fpstore_tools::sketches::{Kind, Sketch};
+use fpstore_tools::sketching::{KeyChoice, KeyMaker};
 use serde::Serialize;
 
 use crate::args::BandsArgs;
 use crate::lines::{self, Job};
-
-/// Default threshold.
-const THRESHOLD: f64 = 0.8;
 
 pub(crate) fn run(args: &BandsArgs, common: Common) -> anyhow::Result<Outcome> {
     if let Some(wanted) = args.sentences {
@@ -40,26 +38,18 @@ pub(crate) fn run(args: &BandsArgs, common: Common) -> anyhow::Result<Outcome> {
         })?;
         return Ok(Outcome::Done);
     }
-    let signer = args.options.signer(args.reading.options.tokens_column.is_some())?;
-    let places = signer.places();
-    let bands = match (args.bands, args.rows) {
-        (Some(bands), Some(rows)) => Bands::new(bands, rows, places)
-            .with_context(|| format!("--bands {bands}, --rows {rows}, {}", args.options.option_of_places()))?,
-        _ => {
-            let weight = args.false_positive_weight;
-            Bands::optimal(args.threshold.unwrap_or(THRESHOLD), places, weight, 1.0 - weight)?
-        }
+    let choice = KeyChoice {
+        bands: args.bands.zip(args.rows),
+        threshold: args.threshold,
+        weight: Some(args.false_positive_weight),
+        terms: args.terms,
     };
-    if args.curve {
-        curve(bands, common.json)?;
-    } else {
-        let hasher = format!("{},bands={},rows={}", signer.identity(), bands.bands, bands.rows);
-        write(args, common, hasher, args.options.made(), |document| {
-            let signature = signer.signature(&document.content, args.leave.least())?;
-            // Documents without features must not become candidates.
-            let any = signature.iter().any(|place| *place != EMPTY);
-            Ok(if any { bands.keys(&signature).collect() } else { Vec::new() })
-        })?;
+    let maker = KeyMaker::new(&args.options, choice, args.reading.options.tokens_column.is_some())?;
+    match &maker {
+        KeyMaker::Bands(_, bands) if args.curve => curve(*bands, common.json)?,
+        _ => write(args, common, maker.identity(), args.options.made(), |document| {
+            Ok(maker.make(&document.content, args.leave.least())?.0)
+        })?,
     }
     Ok(Outcome::Done)
 }

@@ -22,7 +22,7 @@ pub(crate) fn run(args: &MinhashArgs, common: Common) -> anyhow::Result<Outcome>
     let given = args.documents.reading.options.tokens_column.is_some();
     let (bits, least) = (args.bits, args.leave.least());
     if args.options.preset == LUCENE {
-        if bits != u32::BITS {
+        if bits.is_some() {
             bail!("--bits is for signatures of places; lucene makes terms");
         }
         let lucene = args.options.lucene(given)?;
@@ -35,10 +35,12 @@ pub(crate) fn run(args: &MinhashArgs, common: Common) -> anyhow::Result<Outcome>
         return Ok(Outcome::Done);
     }
     let minhash = args.options.minhash(given)?;
-    let hasher = match bits {
-        32 => minhash.identity(),
-        bits => format!("{},bits={bits}", minhash.identity()),
-    };
+    let all = minhash.place_bits();
+    let bits = bits.unwrap_or(all);
+    if bits > all {
+        bail!("--bits {bits}: a place has {all} bits");
+    }
+    let hasher = if bits == all { minhash.identity() } else { format!("{},bits={bits}", minhash.identity()) };
     let width = minhash.places() * bits as usize;
     job.write(Kind::Bits(width), &lines::header(Some(u32::try_from(width)?), hasher), |document, _| {
         let signature = minhash.try_signature(document.content.document(), least);

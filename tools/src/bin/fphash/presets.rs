@@ -43,7 +43,12 @@ fn presets() -> anyhow::Result<Vec<Preset>> {
         .map(|simhash| preset("simhash", simhash.name(), simhash.about(), Simhash::new(simhash).identity()))
         .collect();
     for minhash in MinHashPreset::ALL {
-        presets.push(preset("minhash", minhash.name(), minhash.about(), MinHash::new(minhash, 128, 1)?.identity()));
+        presets.push(preset(
+            "minhash",
+            minhash.name(),
+            minhash.about(),
+            MinHash::new(minhash, minhash.usual_bands().map_or(128, |(bands, rows)| bands * rows), 1)?.identity(),
+        ));
     }
     let about = "the token filter min_hash of Lucene and Elasticsearch";
     presets.push(preset("minhash", "lucene", about, Lucene::default().identity()));

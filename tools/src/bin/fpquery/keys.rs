@@ -23,9 +23,6 @@ const COLUMNS: &[Column] = &[Column::id("query"), Column::id("id"), Column::numb
 /// Bytes of queries that are answered together if more would have to be waited for, or would not be faster.
 const BATCH: u64 = 4 << 20;
 
-/// Approximate bytes of the keys of a document.
-const MADE: u64 = 1024;
-
 /// The keys and the sketch of a document.
 type Keys = (Vec<u64>, Vec<u8>);
 
@@ -156,7 +153,7 @@ fn from_texts(answering: &Answering<'_>, parameters: &Parameters, writing: &mut 
         // A writer may wait for answers.
         if all_there { gathered.answer_if_many(writing) } else { gathered.answer(writing) }
     };
-    let read = each_or_fault(&inputs, args.document_memory(), MADE, &Progress::hidden(), make, take);
+    let read = each_or_fault(&inputs, args.document_memory(), maker.made(), &Progress::hidden(), make, take);
     gathered.answer(writing)?;
     rejects.finish(read?.documents)?.warn();
     Ok(())

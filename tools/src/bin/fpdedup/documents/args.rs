@@ -145,7 +145,7 @@ impl DocumentsArgs {
 #[derive(Clone, Debug, Args)]
 pub(crate) struct Bands {
     /// Bands of a signature: documents with one in common are compared [default: chosen with the rows for --threshold, or
-    /// 0.8]
+    /// 0.8; for the presets of datatrove 14, of 8 rows]
     #[arg(long, value_name = "B", requires = "rows", help_heading = MINHASH)]
     pub(crate) bands: Option<usize>,
 
@@ -170,7 +170,7 @@ impl Bands {
 
     pub(crate) fn options(&self) -> BandOptions {
         let Self { bands, rows, num_perm, seed } = *self;
-        BandOptions { bands, rows, threshold: None, num_perm, seed }
+        BandOptions { bands, rows, num_perm, seed, ..BandOptions::default() }
     }
 }
 

@@ -12,7 +12,7 @@ use super::maker::Maker;
 /// Default distances: beyond them, many near pairs are so by chance (BENCHMARKS.md, "How well fingerprints match").
 const DISTANCE: u32 = 6;
 const DISTANCE_OF_128: u32 = 20;
-/// Default similarity of documents with a common band.
+/// Default similarity by the signatures; bands and rows are chosen for the same by default.
 const SIMILARITY: f64 = 0.8;
 /// Bits of a place in a sketch: two of unrelated documents agree by chance in one of 256.
 const SAMPLE: usize = 8;
@@ -58,10 +58,7 @@ fn bands(args: &DocumentsArgs, given: bool) -> anyhow::Result<BandMaker> {
     if args.bands.bands.is_some() && args.threshold.is_some() {
         bail!("--threshold chooses --bands and --rows; to verify the documents of given ones, say --verify");
     }
-    let options = BandOptions {
-        threshold: Some(args.threshold.unwrap_or(SIMILARITY)).filter(|_| args.bands.bands.is_none()),
-        ..args.bands.options()
-    };
+    let options = BandOptions { threshold: args.threshold, ..args.bands.options() };
     let maker = |sketch| options.maker(args.simhash.preset.as_ref(), &args.simhash.features, sketch, given);
     let places = maker(0)?.places();
     maker(u16::try_from((places * SAMPLE).min(MOST))?)

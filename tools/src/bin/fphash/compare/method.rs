@@ -10,9 +10,6 @@ use super::side::Side;
 use super::threshold;
 use crate::args::CompareArgs;
 
-/// Hexadecimal digits of a place.
-const PLACE: usize = 8;
-
 /// How sketches are made and compared.
 #[derive(Clone, Debug)]
 pub(super) enum Method {
@@ -56,7 +53,7 @@ impl Method {
     pub(super) fn digits(&self) -> Option<usize> {
         match self {
             Self::Simhash(simhash) => Some(simhash.width().div_ceil(4) as usize),
-            Self::MinHash(minhash) => Some(PLACE * minhash.places()),
+            Self::MinHash(minhash) => Some(digits_of_a_place(minhash) * minhash.places()),
             Self::Lucene(_) => None,
         }
     }
@@ -84,7 +81,9 @@ impl Method {
                 let (a, b) = (fingerprint(simhash, a)?, fingerprint(simhash, b)?);
                 Ok(fingerprints(simhash, a, b))
             }
-            Self::MinHash(minhash) => signatures(&signature(minhash, a)?, &signature(minhash, b)?),
+            Self::MinHash(minhash) => {
+                signatures(&signature(minhash, a)?, &signature(minhash, b)?, minhash.place_bits())
+            }
             Self::Lucene(lucene) => sketches(lucene, a, b),
         }
     }
@@ -131,25 +130,29 @@ fn fingerprints(simhash: &Simhash, a: u128, b: u128) -> Compared {
     Compared { hex, distance: distance(a, b) as usize, similarity, standard_error: None }
 }
 
+fn digits_of_a_place(minhash: &MinHash) -> usize {
+    minhash.place_bits().div_ceil(4) as usize
+}
+
 /// Returns the signature of a document, or the given one.
-fn signature(minhash: &MinHash, side: &Side) -> anyhow::Result<Vec<u32>> {
+fn signature(minhash: &MinHash, side: &Side) -> anyhow::Result<Vec<u64>> {
     match side {
         Side::Document(text) => Ok(minhash.signature(text.as_str().into())),
         Side::Digits(digits) => {
-            let places = digits.as_bytes().chunks(PLACE).map(|place| {
+            let places = digits.as_bytes().chunks(digits_of_a_place(minhash)).map(|place| {
                 let place = std::str::from_utf8(place)?;
-                Ok(u32::from_str_radix(place, 16)?)
+                Ok(u64::from_str_radix(place, 16)?)
             });
             places.collect()
         }
     }
 }
 
-fn signatures(a: &[u32], b: &[u32]) -> anyhow::Result<Compared> {
+fn signatures(a: &[u64], b: &[u64], bits: u32) -> anyhow::Result<Compared> {
     let Some(similarity) = estimate::matching(a, b) else { bail!("the signatures have no places in common") };
-    let hex = [a, b].map(|signature| packed(signature, u32::BITS).iter().map(|byte| format!("{byte:02x}")).collect());
+    let hex = [a, b].map(|signature| packed(signature, bits).iter().map(|byte| format!("{byte:02x}")).collect());
     let distance = a.iter().zip(b).filter(|(a, b)| a != b).count();
-    let empty = |signature: &[u32]| signature.iter().all(|place| *place == EMPTY);
+    let empty = |signature: &[u64]| signature.iter().all(|place| *place == EMPTY);
     // If one set is empty, the estimate is exact.
     let error = if empty(a) || empty(b) { 0.0 } else { estimate::standard_error(similarity, a.len()) };
     Ok(Compared { hex, distance, similarity, standard_error: Some(error) })

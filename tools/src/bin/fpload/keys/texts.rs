@@ -15,9 +15,6 @@ use crate::gather::each_document;
 use crate::hasher::Hasher;
 use crate::writing::options;
 
-/// Approximate bytes of the result for a document.
-const MADE: u64 = 1024;
-
 /// The keys and the sketch of a document.
 type Keys = (Vec<u64>, Vec<u8>);
 
@@ -41,7 +38,7 @@ pub(super) fn gather(
     let mut sorter = KeySorter::new(path, &options(args), format);
     let make = |content: &Content, _: &Location, least| maker.keys(content, least);
     let push = |id: IdRef<'_>, (keys, sketch): Keys| Ok(sorter.push(id, &keys, &sketch)?);
-    let (rejects, documents) = each_document((args, path), &inputs, (&mut rule, &progress), MADE, make, push)?;
+    let (rejects, documents) = each_document((args, path), &inputs, (&mut rule, &progress), maker.made(), make, push)?;
     let records = sorter.finish()?;
     progress.finish();
     let left_out = rejects.finish(documents)?;
