@@ -22,4 +22,5 @@ pub(crate) use statistics::empty_tables;
 #[cfg(feature = "unstable")]
 pub(crate) use statistics::information_bound;
 pub use statistics::{KeyStatistics, Statistics, TableStatistics};
+pub(crate) use verify::check_keys;
 pub use verify::{VerifyReport, verify};

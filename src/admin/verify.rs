@@ -129,7 +129,7 @@ fn compare_id_index<F: Fingerprint>(
 }
 
 /// Checks that the keys of a key index are those of records of the run.
-fn check_keys(run: &Run) -> Result<()> {
+pub(crate) fn check_keys(run: &Run) -> Result<()> {
     let (Some(keys), Some(records)) = (&run.keys, &run.records) else { return Ok(()) };
     let numbers = || SegmentRecords::<u64>::new(Arc::clone(records)).map(|record| Ok(record?.fingerprint));
     let least = numbers().next().transpose()?.unwrap_or(0);

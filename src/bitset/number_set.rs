@@ -34,6 +34,17 @@ impl NumberSet {
         Ok(Self::Dense { least, bits })
     }
 
+    /// The set of `count` numbers that `numbers` returns in order, each time from the first on.
+    pub(crate) fn of_sorted<I: Iterator<Item = Result<u64>>>(count: u64, numbers: impl Fn() -> I) -> Result<Self> {
+        let mut bounds: Option<(u64, u64)> = None;
+        for number in numbers() {
+            let number = number?;
+            bounds = Some((bounds.map_or(number, |(least, _)| least), number));
+        }
+        let (least, most) = bounds.unwrap_or_default();
+        Self::of_ascending((least, most, count), numbers())
+    }
+
     #[inline]
     pub(crate) fn has(&self, number: u64) -> bool {
         match self {

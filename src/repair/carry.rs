@@ -96,9 +96,14 @@ impl<F: Fingerprint> Repairing<'_, F> {
     /// Removes the new segments, unless the new manifest may be there.
     pub(super) fn undo(&self) {
         if file::read(&**self.env(), &self.context.path).is_ok_and(|found| found == *self.manifest) {
-            for number in self.manifest.next_segment..self.next_segment.load(Ordering::Relaxed) {
-                let _ = self.env().remove(&self.context.path.join(segment_name(number)));
-            }
+            self.remove_segments(self.manifest.next_segment);
+        }
+    }
+
+    /// Removes the new segments from this number on.
+    pub(super) fn remove_segments(&self, first: u64) {
+        for number in (first..self.next_segment.load(Ordering::Relaxed)).filter(|_| self.writes) {
+            let _ = self.env().remove(&self.context.path.join(segment_name(number)));
         }
     }
 }

@@ -5,25 +5,29 @@
 //! Without that index, the other tables together must have all fingerprints of the segment.
 //!
 //! Wider fingerprints are whole only in their rows, a known number in each page.
+//!
+//! The fingerprints of a key index are the numbers of its records, in one table. The numbers behind the keys of the run
+//! fill it as another table would, and so do ids that are numbers themselves.
 
+use super::numbers::PIECES;
 use crate::codec::BlockShape;
 use crate::error::{Error, Result};
 use crate::extsort::{Sorted, Sorter, Workspace};
 use crate::fingerprint::Fingerprint;
-use crate::segment::{Salvage, Scratch, Table};
+use crate::segment::{Salvage, SalvagedUnit, Scratch, Table};
 use std::cmp::Ordering;
 use std::iter::Peekable;
 
-/// Bytes of a chunk of sorted keys.
-const PIECES: u64 = 32 << 20;
+/// Part of the memory of a sort for fingerprints from elsewhere.
+const PART_OF_FILL: u64 = 2;
 
 /// A fingerprint; or the offset of its bytes, if it is lost.
 pub(super) type Slot<F> = std::result::Result<F, u64>;
 
 /// The fingerprints of the damaged blocks of the primary table, from other tables; all fingerprints if its index or its
-/// codes are damaged.
-pub(super) fn fill(salvage: &Salvage, workspace: &Workspace) -> Result<Sorted<u64>> {
-    let mut sorter = Sorter::new(workspace, workspace.memory_of_records());
+/// codes are damaged. The ids of the segments in `same` are fingerprints of this one.
+pub(super) fn fill(salvage: &Salvage, same: &[&Salvage], workspace: &Workspace) -> Result<Sorted<u64>> {
+    let mut sorter = Sorter::new(workspace, workspace.memory_of_records() / PART_OF_FILL);
     let (mut scratch, mut ranges) = (Scratch::default(), Vec::new());
     match salvage.primary_table() {
         _ if salvage.footer().parameters.width() > 64 => return sorter.finish(),
@@ -39,6 +43,10 @@ pub(super) fn fill(salvage: &Salvage, workspace: &Workspace) -> Result<Sorted<u6
             }
         }
     }
+    let is_lost = |fingerprint: u64| {
+        let behind = ranges.partition_point(|&(_, last)| last < fingerprint);
+        ranges.get(behind).is_some_and(|&(base, _)| base <= fingerprint)
+    };
     for table in salvage.other_tables().filter(|_| !ranges.is_empty()) {
         let mut is_whole = true;
         for block in 0..table.index().len() {
@@ -47,8 +55,7 @@ pub(super) fn fill(salvage: &Salvage, workspace: &Workspace) -> Result<Sorted<u6
                 continue;
             };
             for fingerprint in keys.iter().map(|&key| table.layout().permutation.invert(key)) {
-                let behind = ranges.partition_point(|&(_, last)| last < fingerprint);
-                if ranges.get(behind).is_some_and(|&(base, _)| base <= fingerprint) {
+                if is_lost(fingerprint) {
                     sorter.push(fingerprint)?;
                 }
             }
@@ -56,6 +63,16 @@ pub(super) fn fill(salvage: &Salvage, workspace: &Workspace) -> Result<Sorted<u6
         if is_whole {
             // The other tables have the same fingerprints.
             break;
+        }
+    }
+    for other in same.iter().filter(|_| !ranges.is_empty()) {
+        let mut ids = other.ids();
+        // Contradictions are found where these ids are read for themselves.
+        while let Ok(Some(unit)) = ids.next_unit() {
+            let SalvagedUnit::Sound(ids) = unit else { continue };
+            for number in ids.iter().filter_map(|(_, id)| id.number()).filter(|&number| is_lost(number)) {
+                sorter.push(number)?;
+            }
         }
     }
     sorter.finish()
@@ -108,7 +125,7 @@ fn of_block<F: Fingerprint>(
     if table.fingerprints(block, scratch, &mut fingerprints).is_ok() {
         return Ok(fingerprints.into_iter().map(Ok).collect());
     }
-    let Some(BlockShape { last, count, .. }) = table.index().shape(block) else { return Ok(Vec::new()) };
+    let Some(BlockShape { base, last, count, .. }) = table.index().shape(block) else { return Ok(Vec::new()) };
     let offset = table.block_offset(block).unwrap_or_default();
     let mut slots = Vec::new();
     while let Some(key) = fill.next_if(|key| key.as_ref().map_or(true, |&key| key <= last)) {
@@ -116,6 +133,10 @@ fn of_block<F: Fingerprint>(
     }
     if slots.len() > count {
         return Err(contradiction(offset));
+    }
+    if last.checked_sub(base).is_some_and(|rest| rest == (count as u64).wrapping_sub(1)) {
+        // No other fingerprints fit between the bounds.
+        return Ok((base..=last).map(|key| Ok(of(key))).collect());
     }
     if slots.len() < count {
         // The index has the last fingerprint.

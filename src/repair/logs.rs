@@ -167,6 +167,6 @@ impl<F: Fingerprint> Repairing<'_, F> {
 
     fn lose_batches(&mut self, (first, last): (u64, Option<u64>), path: PathBuf, offset: Option<u64>) {
         let (section, what) = ("log frame".to_owned(), Lost::Batches { first, last });
-        self.report.losses.push(Loss { path, section, offset, tombstones: false, records: None, what });
+        self.report.losses.push(Loss { path, section, offset, role: None, records: None, what });
     }
 }

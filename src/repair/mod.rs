@@ -2,7 +2,8 @@
 //!
 //! **Saved.** A damaged segment is written again with every record whose fingerprint and id follow from bytes whose
 //! checksums hold (`rebuilt.rs`); a table of 64-bit fingerprints can replace another one (`fingerprints.rs`). Id
-//! indexes are made from the segments that they index (`segment.rs`). Every batch of damaged logs that holds goes to a
+//! indexes are made from the segments that they index (`segment.rs`). Keys of a key index stay with the records that are
+//! saved (`keys.rs`). Every batch of damaged logs that holds goes to a
 //! segment (`logs.rs`).
 //!
 //! **Not saved.** A repair never guesses. A damaged manifest is refused: no other file has the segments of the store,
@@ -19,12 +20,16 @@
 
 mod carry;
 mod fingerprints;
+mod keys;
 mod logs;
+mod numbers;
 mod rebuilt;
 mod report;
 mod segment;
 
-pub use report::{Loss, Lost, RepairAction, RepairReport};
+pub use report::{KeyRange, Loss, Lost, RepairAction, RepairReport};
+
+pub use crate::version::SegmentRole;
 
 use crate::db::CREATING;
 use crate::env::{Env, Patient, ReadMode};
@@ -156,7 +161,12 @@ impl<'a, F: Fingerprint> Repairing<'a, F> {
             workspace: Workspace::new(path, patient),
             media,
             manifest,
-            report: RepairReport { files: 1, bytes, ..RepairReport::default() },
+            report: RepairReport {
+                files: 1,
+                bytes,
+                is_key_index: manifest.parameters.keys().is_some(),
+                ..RepairReport::default()
+            },
             writes,
             next_segment: AtomicU64::new(manifest.next_segment),
             retired: Vec::new(),

@@ -14,6 +14,9 @@ pub struct RepairReport {
     pub files: u64,
     /// Their bytes.
     pub bytes: u64,
+    /// Whether the store is a key index: its fingerprints are the numbers of its records, and segments of keys have keys
+    /// in their place.
+    pub is_key_index: bool,
     /// Every damaged place of the manifest and of segments, and the first one of the logs.
     pub damages: Vec<Damage>,
     /// Logs with a torn tail, which was never durable.
@@ -24,7 +27,7 @@ pub struct RepairReport {
     pub losses: Vec<Loss>,
     /// Damaged files that stay as they are, because repairing them would need guessing.
     pub refused: Vec<Damage>,
-    /// The new names of damaged files with losses. The store never removes them.
+    /// The new names of old files whose content is not all in new ones. The store never removes them.
     pub kept_aside: Vec<PathBuf>,
 }
 
@@ -54,9 +57,9 @@ pub enum RepairAction {
         from: PathBuf,
         /// The new segment.
         to: PathBuf,
-        /// Number of records that are saved, and of all records.
+        /// Number of records that are saved, and of all records; in a segment of keys, of pairs of a key and a record.
         records: (u64, u64),
-        /// The same of distinct fingerprints.
+        /// The same of distinct fingerprints, or keys.
         fingerprints: (u64, u64),
     },
     /// Makes a new id index from its segment.
@@ -94,9 +97,10 @@ pub struct Loss {
     pub section: String,
     /// Offset of the first lost byte, unless the whole file is lost.
     pub offset: Option<u64>,
-    /// Whether the lost records are tombstones; the records that they hid come back.
-    pub tombstones: bool,
-    /// Number of records, unknown for logs. A record whose fingerprint and id are both lost counts with the ids.
+    /// The role of the segment; `None` for a log. Lost tombstones let the records that they hid come back.
+    pub role: Option<SegmentRole>,
+    /// Number of records, unknown for logs. A record whose fingerprint and id are both lost counts with the ids. In a
+    /// segment of keys, number of pairs of a key and a record, except where [`Lost`] says otherwise.
     pub records: Option<u64>,
     /// The content.
     pub what: Lost,
@@ -131,8 +135,30 @@ pub enum Lost {
         after: Option<String>,
         /// The fingerprint after them.
         before: Option<String>,
-        /// Their readable ids or counts, in the order of the fingerprints.
+        /// Their readable ids or counts, in the order of the fingerprints. Empty in a segment of keys, whose losses end
+        /// with one of `KeysOf`.
         ids: Vec<Id>,
+    },
+    /// Numbers of records behind keys that are known.
+    Numbers {
+        /// The keys. The first one of each range may have lost nothing.
+        keys: Vec<KeyRange>,
+    },
+    /// The records that have lost keys, as far as they are known; the loss has their number. They stay, with the keys
+    /// that are left.
+    KeysOf {
+        /// Ranges of the numbers of the records: first and last.
+        numbers: Vec<(u64, u64)>,
+    },
+    /// Sketches; the loss has their number. The records stay, with sketches of zeros.
+    Sketches {
+        /// Ranges of the numbers of the records: first and last.
+        numbers: Vec<(u64, u64)>,
+    },
+    /// Keys and sketches of records that are lost in the segment of records.
+    WithRecords {
+        /// Ranges of the numbers of the records that had keys: first and last.
+        numbers: Vec<(u64, u64)>,
     },
     /// Batches of writes of a log: records that they inserted are missing, records that they removed are there.
     Batches {
@@ -141,6 +167,17 @@ pub enum Lost {
         /// The last one's, if it is known.
         last: Option<u64>,
     },
+}
+
+/// Keys that follow one another, in hexadecimal digits.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct KeyRange {
+    /// The first key.
+    pub first: String,
+    /// The last key.
+    pub last: String,
+    /// Number of keys.
+    pub count: u64,
 }
 
 /// A fingerprint in hexadecimal digits.

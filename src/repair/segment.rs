@@ -2,52 +2,67 @@
 
 use super::Repairing;
 use super::fingerprints::fill;
-use super::rebuilt::Rebuilt;
+use super::rebuilt::{IdRule, Rebuilt};
 use super::report::{Loss, Lost, RepairAction};
 use crate::db::TEXTS_OF_COMPRESSED;
 use crate::error::{ErrorKind, Result};
+use crate::extsort::{NumberedRecord, Sorted, Sorter};
 use crate::fingerprint::Fingerprint;
 use crate::format::Parameters;
 use crate::format::manifest::{RunEntry, SegmentEntry};
 use crate::segment::{
-    Damage, Expected, IdIndexEntries, Making, RecordChunk, Salvage, Segment, chunks, segment_name, verify_segment,
+    Damage, Expected, IdIndexEntries, Making, RecordChunk, Salvage, Segment, SketchSource, chunks, segment_name,
+    verify_segment,
 };
-use crate::version::{SegmentRole, of_id_index, of_tombstones, open_segment};
+use crate::version::{SegmentRole, of_id_index, open_segment};
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
+/// A segment after the repair.
+#[derive(Default)]
+pub(super) struct Repaired {
+    /// Its entry: the same if it is sound or refused; `None` if it is dropped, or was not there.
+    pub(super) entry: Option<SegmentEntry>,
+    pub(super) is_refused: bool,
+    /// The saved records of a key index with their ranks, if the segment was written anew.
+    pub(super) survivors: Option<Sorted<NumberedRecord<u64>>>,
+}
+
 impl<F: Fingerprint> Repairing<'_, F> {
     /// Reads the segments of a run and replaces damaged ones. `None` if none is left.
     pub(super) fn run_of(&mut self, run: &RunEntry) -> Result<Option<RunEntry>> {
-        let parameters = self.manifest.parameters.clone();
-        if parameters.keys().is_some() {
-            return self.refuse_damaged(run, &parameters).map(|()| Some(*run));
-        }
-        let tombstones = self.segment(run.tombstones, SegmentRole::Tombstones, &of_tombstones(&parameters))?;
-        let refused = self.report.refused.len();
-        let records = self.segment(run.records, SegmentRole::Records, &parameters)?;
-        let is_refused = self.report.refused.len() > refused;
+        let tombstones = self.segment(run, SegmentRole::Tombstones)?;
+        let before = [self.report.actions.len(), self.report.losses.len(), self.retired.len()];
+        let next = self.next_segment.load(Ordering::Relaxed);
+        let records = self.segment(run, SegmentRole::Records)?;
         let id_index = match run.id_index {
-            Some(entry) => self.id_index(entry, (run.records, records), is_refused)?,
+            Some(entry) => self.id_index(entry, (run.records, records.entry), records.is_refused)?,
             None => None,
         };
-        let is_left = tombstones.is_some() || records.is_some();
-        Ok(Some(RunEntry { tombstones, records, id_index, ..*run }).filter(|_| is_left))
-    }
-
-    /// Refuses what is damaged of a run of a key index. Sketches stand in the order of the records, so none of its
-    /// segments can be written anew alone.
-    fn refuse_damaged(&mut self, run: &RunEntry, parameters: &Parameters) -> Result<()> {
-        let parts = SegmentRole::each([run.tombstones, run.records, run.id_index, run.keys]);
-        for (role, entry) in parts.into_iter().filter_map(|(role, entry)| Some((role, entry?))) {
-            let damages = self.damages(&entry, &role.parameters(parameters))?;
-            self.report.refused.extend(damages);
+        let new = RunEntry { tombstones: tombstones.entry, records: records.entry, id_index, ..*run };
+        let keys = match self.keys(run, &records) {
+            Err(error) if error.kind() == ErrorKind::Damaged => {
+                // Keys stay only beside the records that they were written with.
+                let [actions, losses, retired] = before;
+                self.report.actions.truncate(actions);
+                self.report.losses.truncate(losses);
+                self.retired.truncate(retired);
+                self.remove_segments(next);
+                self.report.refused.push(Damage::from_error(&self.context.path, "segment", error)?);
+                return Ok(Some(RunEntry { tombstones: tombstones.entry, ..*run }));
+            }
+            keys => keys?,
+        };
+        let new = RunEntry { keys, ..new };
+        if self.writes && new != *run && keys.is_some() {
+            self.check_run(&new)?;
         }
-        Ok(())
+        let is_left = new.tombstones.is_some() || new.records.is_some();
+        Ok(Some(new).filter(|_| is_left))
     }
 
-    fn damages(&mut self, entry: &SegmentEntry, parameters: &Parameters) -> Result<Vec<Damage>> {
+    pub(super) fn damages(&mut self, entry: &SegmentEntry, parameters: &Parameters) -> Result<Vec<Damage>> {
         let options = &self.context.options;
         let path = self.path_of(entry.number);
         let (mut damages, bytes) = verify_segment(&*options.env, &path, options.read_mode)?;
@@ -62,21 +77,18 @@ impl<F: Fingerprint> Repairing<'_, F> {
         Ok(damages)
     }
 
-    fn path_of(&self, number: u64) -> PathBuf {
+    pub(super) fn path_of(&self, number: u64) -> PathBuf {
         self.context.path.join(segment_name(number))
     }
 
-    /// The entry of a segment after the repair: the same if it is sound or refused.
-    fn segment(
-        &mut self,
-        entry: Option<SegmentEntry>,
-        role: SegmentRole,
-        parameters: &Parameters,
-    ) -> Result<Option<SegmentEntry>> {
-        let Some(entry) = entry else { return Ok(None) };
+    /// Repairs the records or the tombstones of a run.
+    fn segment(&mut self, run: &RunEntry, role: SegmentRole) -> Result<Repaired> {
+        let entry = if role == SegmentRole::Tombstones { run.tombstones } else { run.records };
+        let Some(entry) = entry else { return Ok(Repaired::default()) };
+        let parameters = &role.parameters(&self.manifest.parameters);
         let damages = self.damages(&entry, parameters)?;
         if damages.is_empty() {
-            return Ok(Some(entry));
+            return Ok(Repaired { entry: Some(entry), ..Repaired::default() });
         }
         let path = self.path_of(entry.number);
         let Some(salvage) = Salvage::open(&**self.env(), &path, parameters, &entry)? else {
@@ -84,27 +96,29 @@ impl<F: Fingerprint> Repairing<'_, F> {
                 path: path.clone(),
                 section: "segment".to_owned(),
                 offset: None,
-                tombstones: role == SegmentRole::Tombstones,
+                role: Some(role),
                 records: Some(entry.records),
                 what: Lost::Segment { fingerprints: entry.fingerprints },
             });
-            return Ok(self.drop_segment(path, role, true));
+            let entry = self.drop_segment(path, role, true);
+            return Ok(Repaired { entry, ..Repaired::default() });
         };
         if damages.iter().all(|damage| matches!(damage.section.as_str(), "content" | "tables")) {
             // Every part holds, but they were not written together; the wrong one is unknown.
             self.report.refused.extend(damages);
-            return Ok(Some(entry));
+            return Ok(Repaired { entry: Some(entry), is_refused: true, survivors: None });
         }
-        match self.rewrite(&salvage, &entry, role, parameters) {
+        let keys = if role == SegmentRole::Records { self.keys_beside(run)? } else { None };
+        match self.rewrite(&salvage, &entry, (role, keys.as_ref()), parameters) {
             Err(error) if error.kind() == ErrorKind::Damaged => {
                 self.report.refused.push(Damage::from_error(&path, "segment", error)?);
-                Ok(Some(entry))
+                Ok(Repaired { entry: Some(entry), is_refused: true, survivors: None })
             }
             written => written,
         }
     }
 
-    fn drop_segment(&mut self, path: PathBuf, role: SegmentRole, stays_aside: bool) -> Option<SegmentEntry> {
+    pub(super) fn drop_segment(&mut self, path: PathBuf, role: SegmentRole, stays_aside: bool) -> Option<SegmentEntry> {
         self.retired.push((path.clone(), stays_aside));
         self.report.actions.push(RepairAction::Drop { role, path });
         None
@@ -115,20 +129,24 @@ impl<F: Fingerprint> Repairing<'_, F> {
         &mut self,
         salvage: &Salvage,
         old: &SegmentEntry,
-        role: SegmentRole,
+        (role, keys): (SegmentRole, Option<&Salvage>),
         parameters: &Parameters,
-    ) -> Result<Option<SegmentEntry>> {
-        let from = self.path_of(old.number);
-        let fill = fill(salvage, &self.workspace)?;
-        let mut rebuilt = Rebuilt::<F>::new(salvage, &fill, role == SegmentRole::Tombstones)?;
+    ) -> Result<Repaired> {
+        let (from, rule) = (self.path_of(old.number), self.id_rule());
+        let same = [keys, Some(salvage).filter(|_| rule == IdRule::Same)];
+        let same: Vec<&Salvage> = same.into_iter().flatten().collect();
+        let fill = fill(salvage, &same, &self.workspace)?;
+        let mut rebuilt = Rebuilt::<F>::new(salvage, &fill, (role, rule), &self.workspace)?;
         let text_bytes = salvage.footer().ids.length.saturating_mul(TEXTS_OF_COMPRESSED);
         let memory = self.workspace.memory_of_chunks();
-        let mut new = self.make(parameters, text_bytes, chunks(rebuilt.by_ref().fuse(), memory))?;
+        let mut new = self.make(parameters, text_bytes, chunks(rebuilt.by_ref().fuse(), memory), None)?;
         (new.records, new.fingerprints) = rebuilt.saved;
+        let survivors = rebuilt.survivors.take().map(Sorter::finish).transpose()?;
         let is_lossy = !rebuilt.losses.is_empty();
         self.report.losses.append(&mut rebuilt.losses);
         if new.records == 0 {
-            return Ok(self.drop_segment(from, role, is_lossy));
+            let entry = self.drop_segment(from, role, is_lossy);
+            return Ok(Repaired { entry, ..Repaired::default() });
         }
         self.retired.push((from.clone(), is_lossy));
         self.report.actions.push(RepairAction::Rewrite {
@@ -138,7 +156,7 @@ impl<F: Fingerprint> Repairing<'_, F> {
             records: (new.records, old.records),
             fingerprints: (new.fingerprints, old.fingerprints),
         });
-        Ok(Some(new))
+        Ok(Repaired { entry: Some(new), is_refused: false, survivors })
     }
 
     /// The entry of an id index after the repair, given the old and the new entry of its segment of records.
@@ -165,28 +183,30 @@ impl<F: Fingerprint> Repairing<'_, F> {
             entries = Some(IdIndexEntries::of::<F>(&Arc::new(segment), &self.workspace, None)?);
         }
         let batches = entries.iter().flat_map(|entries| entries.chunks(&self.workspace));
-        let new = self.make(&parameters, 0, batches)?;
+        let new = self.make(&parameters, 0, batches, None)?;
         self.retired.push((from.clone(), false));
         self.report.actions.push(RepairAction::RebuildIdIndex { from, to: self.path_of(new.number) });
         Ok(Some(new))
     }
 
-    /// Makes a segment. Without records, and for a plan, which only reads the batches, the entry has nothing but a
-    /// number.
-    fn make<'b, G: Fingerprint>(
+    /// Makes a segment. Without records, and for a plan, which only reads the batches and sketches, the entry has nothing
+    /// but a number.
+    pub(super) fn make<'b, G: Fingerprint>(
         &self,
         parameters: &Parameters,
         text_bytes: u64,
         mut batches: impl Iterator<Item = Result<RecordChunk<'b, G>>>,
+        sketches: Option<&dyn SketchSource>,
     ) -> Result<SegmentEntry> {
         let number = self.next_segment.load(Ordering::Relaxed);
         let none = SegmentEntry { number, file_length: 0, records: 0, fingerprints: 0, footer_checksum: 0 };
         if !self.writes {
             self.next_segment.store(number + 1, Ordering::Relaxed);
-            return batches.try_for_each(|batch| batch.map(drop)).map(|()| none);
+            batches.try_for_each(|batch| batch.map(drop))?;
+            return sketches.map_or(Ok(()), |sketches| sketches.visit(&mut |_| Ok(()))).map(|()| none);
         }
         let expected = Expected { text_bytes, ..Expected::default() };
-        let making = Making { expected, ..Making::new(&self.workspace) };
+        let making = Making { expected, sketches, ..Making::new(&self.workspace) };
         Ok(self.maker().make(parameters, making, batches)?.map_or(none, |(entry, _)| entry))
     }
 }

@@ -5,7 +5,7 @@
 //! table alone. Only bytes whose checksums hold are used; nothing is guessed.
 //!
 //! [`Salvage::open`] finds the footer and opens the tables. `repair` reads fingerprints from the primary table, from
-//! the rows, or from another table, and ids unit by unit from [`SalvagedIds`] (`ids`).
+//! the rows, or from another table, ids unit by unit from [`SalvagedIds`] (`ids`), and sketches page by page.
 
 mod ids;
 
@@ -13,6 +13,7 @@ pub(crate) use ids::{SalvagedIds, SalvagedUnit};
 
 use super::Table;
 use super::file::{Pages, SegmentFile};
+use super::sketches::Sketches;
 use crate::env::{Env, ReadMode};
 use crate::error::{Error, Result};
 use crate::fingerprint::Fingerprint;
@@ -33,6 +34,7 @@ pub(crate) struct Salvage {
     tables: Vec<Option<Table>>,
     /// The pages of rows, if the fingerprints are wide.
     rows: Pages,
+    sketches: Option<Sketches>,
 }
 
 impl Salvage {
@@ -53,7 +55,8 @@ impl Salvage {
         let tables = Table::open_all(&file, &footer)?.map(Result::ok).collect();
         let data = footer.tables.first().map_or(Span::default(), |table| table.data);
         let rows = Pages::new(&file, data, MIN_SIZE, Stream::Data(0));
-        Ok(Some(Self { tables, rows, footer, file }))
+        let sketches = Sketches::open(&file, &footer);
+        Ok(Some(Self { tables, rows, sketches, footer, file }))
     }
 
     pub(crate) fn path(&self) -> &Path {
@@ -88,6 +91,17 @@ impl Salvage {
             Some(bytes) => bytes.chunks_exact(F::BYTES).filter_map(F::from_le_bytes).map(Ok).collect(),
             None => vec![Err(self.rows.place(page).offset); count],
         }
+    }
+
+    /// Checks that there is a sketch of each of so many records, if records have sketches.
+    pub(crate) fn check_sketches(&self, records: u64) -> Result<()> {
+        self.sketches.as_ref().map_or(Ok(()), |sketches| sketches.check(&self.file, records))
+    }
+
+    /// The sketch of the record of this rank; the offset of its page if that is damaged.
+    pub(crate) fn sketch<'a>(&'a self, rank: u64, buffer: &'a mut Vec<u8>) -> std::result::Result<&'a [u8], u64> {
+        let sketches = self.sketches.as_ref().ok_or(0_u64)?;
+        sketches.get(&self.file, rank, buffer).map_err(|error| error.offset().unwrap_or(0))
     }
 
     pub(crate) fn ids(&self) -> SalvagedIds {

@@ -8,4 +8,5 @@ mod golden;
 mod loads;
 mod model;
 mod pairs;
+mod repair;
 mod stars;

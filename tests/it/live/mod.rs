@@ -12,5 +12,5 @@ mod killed;
 mod merging;
 mod model;
 mod readers;
-mod repair;
+pub(crate) mod repair;
 mod sequences;

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use fpstore::{Durability, Options, Store, inspect};
 use serde_json::Value;
 
-use crate::support::{Pair, Place, contents, fails, families, fpdump, fprepair, json_object, stdout};
+use crate::support::{Pair, Place, contents, fails, families, fpdump, fpload, fprepair, json_object, stdout};
 
 fn store(place: &Place) -> (PathBuf, Vec<Pair>) {
     let records = families(3000, 4);
@@ -123,11 +123,69 @@ fn the_list_for_people_names_every_fingerprint() {
     for fingerprint in json["losses"][0]["of"].as_array().unwrap() {
         assert!(text.contains(&format!("  fingerprint {}: ids are lost\n", fingerprint.as_str().unwrap())));
     }
-    assert!(text.contains("cannot be saved: ") && text.contains("would stay: the damaged file, as "), "{text}");
+    assert!(text.contains("cannot be saved: ") && text.contains("would stay: the old file, as "), "{text}");
     let quiet = output(fprepair().arg("--quiet").arg(&store), 1);
     assert!(quiet.contains("ids are lost") && !quiet.contains("would be done"), "{quiet}");
     let done = output(fprepair().arg("--yes").arg(&store), 1);
-    assert!(done.contains("not saved: ") && done.contains("stays: the damaged file"), "{done}");
+    assert!(done.contains("not saved: ") && done.contains("stays: the old file"), "{done}");
+}
+
+/// Creates a key index of 3,000 records with three keys each. Segment 1 has the records, segment 2 the keys.
+fn key_index(place: &Place) -> PathBuf {
+    let store = place.path("index");
+    let line = |id: u64| {
+        let keys = [1_u64, 2, 3].map(|number| (id * number).wrapping_mul(0x9E37_79B9_7F4A_7C15).to_string());
+        format!("{{\"id\":{},\"keys\":[{}]}}\n", 5000 + id * id, keys.join(","))
+    };
+    let input = place.file("keys.ndjson", (0..3000).map(line).collect::<String>());
+    stdout(fpload().args(["--quiet", "--create", "--kind", "keys", "--block-size", "256"]).arg(&store).arg(input));
+    store
+}
+
+#[test]
+fn keys_that_are_lost_are_counted_and_their_records_stay() {
+    let place = Place::new();
+    let store = key_index(&place);
+    let section = |path: &Path, name: &str| {
+        let views = inspect::open(path, &Options::new()).unwrap();
+        views[0].sections().into_iter().find(|one| one.name == name).unwrap().offset + 3
+    };
+    let path = store.join("00000002.segment");
+    flip(&path, section(&path, "table 0 data"));
+    let report = json_object(&output(fprepair().arg("--json").arg(&store), 1));
+    assert_eq!((&report["actions"][0]["role"], &report["losses"][0]["role"]), (&"keys".into(), &"keys".into()));
+    let lost: u64 = report["losses"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|loss| if loss["lost"] == "fingerprints" { loss["records"].as_u64().unwrap() } else { 0 })
+        .sum();
+    let (kept, all) = (&report["actions"][0]["saved_records"], &report["actions"][0]["records"]);
+    assert!(lost > 0 && kept.as_u64().unwrap() + lost == all.as_u64().unwrap(), "{report}");
+    let text = output(fprepair().arg("--yes").arg(&store), 1);
+    assert!(
+        text.contains("pairs of a key and a record") && text.contains(" stay with the keys that are left"),
+        "{text}"
+    );
+    assert!(
+        text.contains(" keys between the beginning and ") && text.contains("repaired as far as possible"),
+        "{text}"
+    );
+    fpdump().arg("verify").arg(&store).assert().success();
+    assert!(stdout(fprepair().arg(&store)).contains("sound"));
+    assert_eq!(scan(&store).len(), 3000);
+
+    // Numbers of lost records are numbers.
+    let path = store.join("00000001.segment");
+    flip(&path, section(&path, "ids"));
+    let text = output(fprepair().arg("--yes").arg(&store), 1);
+    assert!(
+        text.contains("  number 1: ids are lost\n") && text.contains("keys and sketches of records that"),
+        "{text}"
+    );
+    let left = scan(&store).len();
+    assert!(left > 0 && left < 3000, "{left}");
+    fpdump().arg("verify").arg(&store).assert().success();
 }
 
 /// Creates a store with a log of three batches; returns also their offsets in the log.
@@ -187,6 +245,8 @@ fn what_cannot_be_told_is_left() {
     for options in [&[][..], &["--yes"]] {
         let text = output(fprepair().args(options).arg(&store), 1);
         assert!(text.contains("left as it is") && text.contains("restore it from a copy"), "{text}");
+        let verdict = if options.is_empty() { "cannot be repaired: restore" } else { "nothing is repaired" };
+        assert!(text.contains(verdict) && text.contains("from a backup"), "{text}");
     }
     let names = |files: &[(PathBuf, Vec<u8>)]| -> Vec<PathBuf> { files.iter().map(|(path, _)| path.clone()).collect() };
     assert_eq!(names(&contents(&store)), names(&before));

@@ -122,7 +122,7 @@ impl<F: Fingerprint> Content<F> {
         let at = self.parts.iter().position(|part| part.path == loss.path);
         let at = at.unwrap_or_else(|| panic!("{label}: no segment of records: {loss:?}"));
         let part = &self.parts[at];
-        assert_eq!(loss.tombstones, part.removals, "{label}");
+        assert_eq!(loss.role == Some(SegmentRole::Tombstones), part.removals, "{label}");
         let (all, rest) = (distinct(&part.records), &mut left.parts[at].records);
         match &loss.what {
             Lost::Segment { fingerprints } => {

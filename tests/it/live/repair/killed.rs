@@ -3,9 +3,10 @@
 use super::kinds;
 use super::sound::{Case, Damage, Size, SoundStore, fixture_of, planned_and_done};
 use crate::points::points;
+use crate::support::Fixture;
 use fpstore::admin::verify;
 use fpstore::env::{Env, Failing, Memory};
-use fpstore::repair::repair;
+use fpstore::repair::{RepairReport, repair};
 use rayon::prelude::*;
 use std::sync::Arc;
 
@@ -43,12 +44,18 @@ fn damage(sound: &SoundStore<u64>, cases: &[Case]) -> Memory {
     fixture.env
 }
 
-fn killed_at_every_operation((sound, cases): (SoundStore<u64>, Vec<Case>), least: u64) {
-    let whole = fixture_of(damage(&sound, &cases), &sound.fixture);
+/// Fails each operation of the repair of a damaged store in turn, and all from each on; `like` has its path and options.
+pub(crate) fn killed_at_every_operation(
+    damaged: &(dyn Fn() -> Memory + Sync),
+    like: &Fixture,
+    check: &(dyn Fn(&Fixture, &RepairReport, &str) + Sync),
+    least: u64,
+) {
+    let whole = fixture_of(damaged(), like);
     let expected = planned_and_done(&whole, "whole");
-    sound.check(&whole, &cases, &expected, "whole");
-    let failing = Failing::new(Arc::new(damage(&sound, &cases)), 0..0);
-    repair(&sound.fixture.path, &sound.fixture.options.clone().with_env(Arc::new(failing.clone()))).unwrap();
+    check(&whole, &expected, "whole");
+    let failing = Failing::new(Arc::new(damaged()), 0..0);
+    repair(&like.path, &like.options.clone().with_env(Arc::new(failing.clone()))).unwrap();
     let operations = failing.operations();
     assert!(operations > least, "{operations}");
     let tried: Vec<(bool, bool)> = points(0..2 * operations)
@@ -57,14 +64,14 @@ fn killed_at_every_operation((sound, cases): (SoundStore<u64>, Vec<Case>), least
         .map(|number| {
             let (at, for_ever) = (number / 2, number % 2 == 0);
             let label = format!("operation {at} fails{}", if for_ever { " and all after it" } else { "" });
-            let memory = damage(&sound, &cases);
-            let before = fixture_of(memory.deep_copy(), &sound.fixture).files();
+            let memory = damaged();
+            let before = fixture_of(memory.deep_copy(), like).files();
             let end = if for_ever { u64::MAX } else { at + 1 };
             let env: Arc<dyn Env> = Arc::new(Failing::new(Arc::new(memory.clone()), at..end));
-            let report = repair(&sound.fixture.path, &sound.fixture.options.clone().with_env(env));
+            let report = repair(&like.path, &like.options.clone().with_env(env));
             // The power fails too: unsynced data is lost.
             memory.crash();
-            let fixture = fixture_of(memory, &sound.fixture);
+            let fixture = fixture_of(memory, like);
             let manifest = |files: &[(std::path::PathBuf, Vec<u8>)]| {
                 files.iter().find(|(path, _)| path.ends_with("MANIFEST")).unwrap().1.clone()
             };
@@ -90,7 +97,7 @@ fn killed_at_every_operation((sound, cases): (SoundStore<u64>, Vec<Case>), least
                 again.losses.is_empty() && again.damages.is_empty(),
                 "{label}: {again:?}"
             );
-            sound.check(&fixture, &cases, &expected, &label);
+            check(&fixture, &expected, &label);
             (report.is_some(), is_new)
         })
         .collect();
@@ -99,7 +106,9 @@ fn killed_at_every_operation((sound, cases): (SoundStore<u64>, Vec<Case>), least
 
 #[test]
 fn a_repair_that_is_killed_at_any_operation() {
-    killed_at_every_operation(damaged(), 60);
+    let (sound, cases) = damaged();
+    let check = |fixture: &Fixture, report: &RepairReport, label: &str| sound.check(fixture, &cases, report, label);
+    killed_at_every_operation(&|| damage(&sound, &cases), &sound.fixture, &check, 60);
 }
 
 #[test]

@@ -2,12 +2,12 @@
 
 mod content;
 mod doubtful;
-mod killed;
-mod sound;
+pub(crate) mod killed;
+pub(crate) mod sound;
 
 use crate::points::{is_long, points};
 use crate::support::*;
-use fpstore::repair::{Lost, RepairAction};
+use fpstore::repair::{Lost, RepairAction, SegmentRole};
 use fpstore::{Design, Fingerprint, IdKind, Parameters, U256};
 use rayon::prelude::*;
 use sound::{Case, Damage, Size, SoundStore, planned_and_done};
@@ -63,7 +63,9 @@ fn check_losses<F: Fingerprint>(
     if let (Damage::Remove, Some(part)) = (&case.damage, part) {
         let [loss] = &report.losses[..] else { panic!("{label}: {:?}", report.losses) };
         assert!(
-            matches!(loss.what, Lost::Segment { .. }) && loss.path == part.path && loss.tombstones == part.removals
+            matches!(loss.what, Lost::Segment { .. })
+                && loss.path == part.path
+                && (loss.role == Some(SegmentRole::Tombstones)) == part.removals
         );
         assert!(report.kept_aside.is_empty(), "{label}: there is nothing to keep");
     }

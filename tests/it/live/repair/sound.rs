@@ -20,7 +20,7 @@ pub(super) struct SoundStore<F: Fingerprint> {
 
 /// A change of a file.
 #[derive(Clone, Debug)]
-pub(super) enum Damage {
+pub(crate) enum Damage {
     /// A byte changes.
     Flip(u64),
     /// The rest of the file is lost.
@@ -31,10 +31,10 @@ pub(super) enum Damage {
 
 /// Damage to a file of the store, and the damaged part.
 #[derive(Clone, Debug)]
-pub(super) struct Case {
-    pub(super) path: PathBuf,
-    pub(super) section: String,
-    pub(super) damage: Damage,
+pub(crate) struct Case {
+    pub(crate) path: PathBuf,
+    pub(crate) section: String,
+    pub(crate) damage: Damage,
 }
 
 /// The number of records that the runs of a store insert and remove: more than fit a page, or few.
@@ -109,22 +109,7 @@ impl<F: Fingerprint> SoundStore<F> {
             let mut add =
                 |section: &str, damage| cases.push(Case { path: path.clone(), section: section.to_owned(), damage });
             if name.ends_with(".segment") {
-                for section in inspect::open(&path, &self.fixture.options).unwrap()[0].sections() {
-                    for page in (0..section.length).step_by(4096) {
-                        let within = (section.length - page).min(4096);
-                        // Ends of pages are all equal.
-                        let places = if page == 0 { vec![1, within / 2, within - 1] } else { vec![within / 2] };
-                        places.into_iter().filter(|&at| at < within).for_each(|at| {
-                            add(&section.name, Damage::Flip(section.offset + page + at));
-                        });
-                    }
-                }
-                [3, 9, 13].into_iter().for_each(|at| add("header", Damage::Flip(at)));
-                (1..=16).step_by(3).for_each(|back| add("trailer", Damage::Flip(length - back)));
-                [20, 60].into_iter().for_each(|back| add("footer", Damage::Flip(length - back)));
-                [1, 10, 16].into_iter().for_each(|back| add("trailer", Damage::Cut(length - back)));
-                [0, 5, length / 2, length - 30].into_iter().for_each(|cut| add("cut", Damage::Cut(cut)));
-                add("missing", Damage::Remove);
+                cases.append(&mut segment_cases(&path, length, &self.fixture));
             } else if name.ends_with(".wal") {
                 [3, 9, 20, 40].into_iter().for_each(|at| add("log header", Damage::Flip(at)));
                 for frame in self.content.frames.iter().filter(|frame| frame.path == path) {
@@ -240,7 +225,7 @@ pub(super) fn compare_states<F: Fingerprint>(found: &State<F>, expected: &State<
 
 impl Case {
     /// Damages the file; returns whether that changed it.
-    pub(super) fn damage(&self, fixture: &Fixture) -> bool {
+    pub(crate) fn damage(&self, fixture: &Fixture) -> bool {
         let Some(mut bytes) = fixture.env.bytes(&self.path) else { return false };
         match self.damage {
             Damage::Flip(at) => match bytes.get_mut(at as usize) {
@@ -261,8 +246,32 @@ impl Case {
     }
 }
 
+/// Damage to each page of a segment, and some to the whole.
+pub(crate) fn segment_cases(path: &Path, length: u64, fixture: &Fixture) -> Vec<Case> {
+    let mut cases = Vec::new();
+    let mut add =
+        |section: &str, damage| cases.push(Case { path: path.to_owned(), section: section.to_owned(), damage });
+    for section in inspect::open(path, &fixture.options).unwrap()[0].sections() {
+        for page in (0..section.length).step_by(4096) {
+            let within = (section.length - page).min(4096);
+            // Ends of pages are all equal.
+            let places = if page == 0 { vec![1, within / 2, within - 1] } else { vec![within / 2] };
+            places.into_iter().filter(|&at| at < within).for_each(|at| {
+                add(&section.name, Damage::Flip(section.offset + page + at));
+            });
+        }
+    }
+    [3, 9, 13].into_iter().for_each(|at| add("header", Damage::Flip(at)));
+    (1..=16).step_by(3).for_each(|back| add("trailer", Damage::Flip(length - back)));
+    [20, 60].into_iter().for_each(|back| add("footer", Damage::Flip(length - back)));
+    [1, 10, 16].into_iter().for_each(|back| add("trailer", Damage::Cut(length - back)));
+    [0, 5, length / 2, length - 30].into_iter().for_each(|cut| add("cut", Damage::Cut(cut)));
+    add("missing", Damage::Remove);
+    cases
+}
+
 /// Repairs, after a plan that changes nothing and predicts the repair.
-pub(super) fn planned_and_done(fixture: &Fixture, label: &str) -> RepairReport {
+pub(crate) fn planned_and_done(fixture: &Fixture, label: &str) -> RepairReport {
     let before = fixture.files();
     let plan = plan(&fixture.path, &fixture.options).unwrap_or_else(|error| panic!("{label}: {error}"));
     assert!(fixture.files() == before, "{label}: planning has changed something");
@@ -272,7 +281,7 @@ pub(super) fn planned_and_done(fixture: &Fixture, label: &str) -> RepairReport {
 }
 
 /// A fixture of these files.
-pub(super) fn fixture_of(env: Memory, like: &Fixture) -> Fixture {
+pub(crate) fn fixture_of(env: Memory, like: &Fixture) -> Fixture {
     let shared: Arc<dyn Env> = Arc::new(env.clone());
     Fixture { env, options: like.options.clone().with_env(shared), path: like.path.clone() }
 }

@@ -13,14 +13,18 @@ others, and an id index from the records. Wider fingerprints are stored whole on
 If the only copy is damaged, it is lost, and the report lists the loss: ids whose fingerprints are lost, \
 fingerprints whose ids are lost (with the one in front of a damaged page, which may have lost none), and how many \
 records are lost. Lost removals let the removed records come back.
+  In a key index, the numbers of records follow from those behind the keys, and from the ids if the store numbers the \
+records. Keys and sketches stay with the records that are saved. A record whose keys are lost in part stays with the \
+others; one whose sketch is lost gets a sketch of zeros, so --min-jaccard does not find it until it is loaded again \
+(fpload --replace). The report has the numbers of these records; fpdump scan of the segment of records shows their ids.
   If a log is damaged or ends with writes that a crash has cut short, the repair copies every sound batch of writes \
 in the logs to a segment, later ones too, and lists the numbers of lost batches.
   The repair never guesses. A damaged manifest, and sound parts of a segment that contradict each other, stay as \
-they are: no other file says which segments belong to the store. Restore the manifest from a copy.
+they are: no other file says which segments belong to the store. Restore the manifest, or the segment, from a copy.
 
 Files:
   The repair writes new segments under new numbers, then replaces the manifest: killed at any moment, it leaves the \
-store as before or repaired. A damaged file whose content is partly lost stays in the directory as NAME.damaged; if \
+store as before or repaired. An old file whose content is not all saved stays in the directory as NAME.damaged; if \
 one log has lost something, all logs stay under such names. The store never removes these files.
 
 Exit code: 0 = nothing to do, or everything was saved; 1 = repair is needed (without --yes), or something could not be \

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use fpstore::Id;
 use fpstore::admin::Damage;
-use fpstore::repair::{Loss, Lost, RepairAction, RepairReport};
+use fpstore::repair::{KeyRange, Loss, Lost, RepairAction, RepairReport, SegmentRole};
 use fpstore_tools::common::SCHEMA_VERSION;
 use fpstore_tools::report;
 use serde::Serialize;
@@ -99,7 +99,8 @@ fn loss(loss: &Loss) -> Value {
         "file": text(&loss.path),
         "section": loss.section,
         "offset": loss.offset,
-        "removals": loss.tombstones,
+        "role": loss.role.map(SegmentRole::name),
+        "removals": loss.role == Some(SegmentRole::Tombstones),
         "records": loss.records,
     });
     let what = match &loss.what {
@@ -114,6 +115,13 @@ fn loss(loss: &Loss) -> Value {
             "before": before,
             "ids": ids.iter().map(id).collect::<Vec<_>>(),
         }),
+        Lost::Numbers { keys } => {
+            let range = |keys: &KeyRange| json!({ "first": keys.first, "last": keys.last, "keys": keys.count });
+            json!({ "lost": "records of keys", "keys": keys.iter().map(range).collect::<Vec<_>>() })
+        }
+        Lost::KeysOf { numbers } => json!({ "lost": "keys", "numbers": numbers }),
+        Lost::Sketches { numbers } => json!({ "lost": "sketches", "numbers": numbers }),
+        Lost::WithRecords { numbers } => json!({ "lost": "keys of lost records", "numbers": numbers }),
         Lost::Batches { first, last } => json!({ "lost": "batches", "first": first, "last": last }),
         _ => json!({ "lost": "other" }),
     };
