@@ -61,6 +61,16 @@ store adaptive --plan tables-2
 store blocks --plan tables-1 --block-size 128
 store wide --width 128 --ids none --hasher demo/1 --plan tables-2 --block-size 128
 
+# A key index: the records are segment 1, the keys segment 2.
+cp "$worked/keys.ndjson" .
+options="--kind keys --key-bits 16 --sketch 16 --block-size 128"
+# shellcheck disable=SC2086
+"$bin/fpload" --quiet --create $options keys keys.ndjson
+echo "fpload --create $options keys keys.ndjson" | section keys-command
+section keys-input < keys.ndjson
+"$bin/fpdump" scan keys/00000001.segment | section keys-records
+"$bin/fpdump" hex keys/00000002.segment | section keys-segment
+
 segment=00000001.segment
 fields adaptive/MANIFEST '^magic' '^checksum' | section manifest
 fields adaptive/MANIFEST '^width' '^hasher length' | section parameters

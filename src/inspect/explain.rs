@@ -7,11 +7,11 @@ use crate::fingerprint::IdKind;
 use crate::format::fields::{Field, Fields};
 use crate::format::footer::{Footer, Span, TableSections};
 use crate::format::id_page::{self, IdPage};
-use crate::format::index::{self, IndexCodec, IndexShape};
+use crate::format::index::{self, IndexCodec, IndexShape, rows_per_page};
 use crate::format::log::{FRAME_HEADER, FrameHeader, LogHeader, parse_operations};
 use crate::format::manifest::ManifestData;
-use crate::format::page::{Stream, checksum};
-use crate::format::{CHECKSUM, codes, header, id_index, text_index};
+use crate::format::page::{MIN_SIZE, Stream, checksum};
+use crate::format::{CHECKSUM, KeyFormat, codes, header, id_index, text_index};
 use crate::inspect::logs::{is_log, logs};
 use crate::options::Options;
 use crate::segment::{SegmentFile, read_footer, segment_name};
@@ -88,6 +88,10 @@ fn explain_segment(file: &SegmentFile, visit: &mut Visit<'_>) -> Result<()> {
     match footer.parameters.ids() {
         IdKind::Number | IdKind::None => explain_id_pages(file, &footer, visit)?,
         IdKind::Text => explain_texts(file, &footer, visit)?,
+    }
+    if let Some(sketches) = footer.sketches {
+        pad(sketches.offset, footer.id_dictionary.end(), visit)?;
+        explain_sketches(file, &footer, sketches, visit)?;
     }
     let mut buffer = Vec::new();
     let end = footer.content_end();
@@ -181,6 +185,26 @@ fn explain_texts(file: &SegmentFile, footer: &Footer, visit: &mut Visit<'_>) -> 
     traced(&index, footer.id_index.offset, parse, visit)?;
     if footer.id_dictionary.length > 0 {
         sealed(file, footer.id_dictionary, (Stream::IdDictionary, 0), "dictionary", "compressed", visit)?;
+    }
+    Ok(())
+}
+
+/// The sketches, page by page, each with the rank of its record.
+fn explain_sketches(file: &SegmentFile, footer: &Footer, span: Span, visit: &mut Visit<'_>) -> Result<()> {
+    let size = footer.parameters.keys().map_or(0, KeyFormat::sketch_bytes).max(1);
+    let (in_page, page_size, mut buffer) = (rows_per_page(size) as u64, MIN_SIZE as u64, Vec::new());
+    for page in 0..span.length.div_ceil(page_size) {
+        let start = page * page_size;
+        let place = Span { offset: span.offset + start, length: page_size.min(span.length - start) };
+        let parse = |fields: &mut Fields<'_>| {
+            for rank in page * in_page..(page + 1) * in_page {
+                if fields.remaining() >= size + CHECKSUM {
+                    fields.bytes(&format!("sketch of record {rank}"), size, &"")?;
+                }
+            }
+            close_page(fields, Stream::Sketches, page)
+        };
+        traced(file.read(place, &mut buffer)?, place.offset, parse, visit)?;
     }
     Ok(())
 }

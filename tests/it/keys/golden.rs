@@ -4,6 +4,7 @@ use super::model::*;
 use crate::decoder::decode;
 use crate::support::*;
 use fpstore::admin::verify;
+use fpstore::inspect;
 use fpstore::{Id, IdKind, KeyFormat, KeyIndex, Maintenance, Options, Parameters};
 use std::collections::BTreeMap;
 use std::fs;
@@ -74,6 +75,16 @@ fn the_writer_makes_the_golden_key_indexes_and_every_reader_reads_them() {
         assert!(files(&path) == files(&kept), "{}: other bytes; look at what has changed", golden.name);
         assert!(verify(&kept, &Options::new()).unwrap().damages.is_empty());
         model.check(&KeyIndex::open_read_only(&kept, &Options::new()).unwrap(), 200, golden.name);
+        let (options, mut shown) = (Options::new(), BTreeMap::<String, Vec<u8>>::new());
+        inspect::explain(&kept, &options, &mut |file, field| {
+            let name = file.file_name().unwrap().to_str().unwrap().to_owned();
+            shown.entry(name).or_default().extend(field.bytes);
+            Ok(())
+        })
+        .unwrap();
+        let mut bytes = files(&kept);
+        bytes.retain(|name, _| !name.ends_with(".wal"));
+        assert!(shown == bytes, "{}: not every byte is shown", golden.name);
         if let Some(decoded) = decode(&kept) {
             assert_eq!(
                 (decoded.code, decoded.records.lines().count()),
