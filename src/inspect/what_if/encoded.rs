@@ -1,6 +1,6 @@
 //! Encoding tables in memory, several at a time, and measuring them.
 
-use super::keys::{Keys, WIDTH};
+use super::keys::{Keys, WIDTH, bits_of};
 use crate::codec::Codec;
 use crate::env::{Env, Memory, ReadMode};
 use crate::error::{Error, Result};
@@ -10,6 +10,7 @@ use crate::inspect::segment_view::SegmentView;
 use crate::plan::{TableForm, TableLayout};
 use crate::segment::{SegmentFile, Table, TableEncoder};
 use rayon::prelude::*;
+use std::borrow::Cow;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -28,14 +29,21 @@ pub(super) struct Tables {
 struct Encoding {
     codec: Codec,
     block_size: u32,
+    /// Number of the last bits that are left out of keys of a key index.
+    dropped: u32,
 }
 
 impl Tables {
-    pub(super) fn of(parameters: &[Parameters]) -> Result<Self> {
+    /// The tables of stores whose keys have at most `bits` bits.
+    pub(super) fn of(parameters: &[Parameters], bits: u32) -> Result<Self> {
         let mut layouts: Vec<(TableLayout, Vec<Encoding>)> = Vec::new();
         let mut of_stores = Vec::new();
         for parameters in parameters {
-            let encoding = Encoding { codec: parameters.codec(), block_size: parameters.block_size() };
+            let dropped = bits.checked_sub(bits_of(parameters)).ok_or_else(|| {
+                Error::invalid(format!("keys of {} bits: the index has the first {bits} only", bits_of(parameters)))
+                    .with_remedy("name no more bits than it has")
+            })?;
+            let encoding = Encoding { codec: parameters.codec(), block_size: parameters.block_size(), dropped };
             let mut tables = Vec::new();
             for layout in parameters.design().tables(WIDTH)? {
                 let known = layouts.iter().position(|(other, _)| other.permutation == layout.permutation);
@@ -76,6 +84,8 @@ impl Tables {
 
 #[derive(Clone, Copy)]
 pub(super) struct Encoded {
+    /// Distinct keys.
+    pub(super) keys: u64,
     pub(super) blocks: u64,
     pub(super) data_bytes: u64,
     pub(super) index_bytes: u64,
@@ -86,9 +96,21 @@ pub(super) struct Encoded {
 }
 
 impl Encoding {
+    /// The keys without the bits that are left out, each once.
+    fn shorter<'a>(&self, keys: &'a [u64]) -> Cow<'a, [u64]> {
+        if self.dropped == 0 {
+            return Cow::Borrowed(keys);
+        }
+        let mut shorter: Vec<u64> = keys.iter().map(|key| key >> self.dropped).collect();
+        shorter.dedup();
+        Cow::Owned(shorter)
+    }
+
     /// Encodes keys of a table of `all` keys and opens it as a reader does, without the pages, which opening does not
     /// read. Only checksums depend on the number of a table, so it is 0.
     fn encode(self, segment: &SegmentView, layout: &TableLayout, keys: &[u64], all: u64) -> Result<Encoded> {
+        let shorter = self.shorter(keys);
+        let (encoded, keys) = (keys.len() as u64, &*shorter);
         let parameters = Parameters::default().with_codec(self.codec).with_block_size(self.block_size);
         let mut encoder = TableEncoder::new(&parameters, 0, keys);
         encoder.push(keys);
@@ -113,7 +135,6 @@ impl Encoding {
             &parameters,
             TableForm::Full,
         )?;
-        let encoded = keys.len() as u64;
         let scaled = |size: u64| match encoded {
             0 => size,
             _ => u64::try_from(u128::from(size) * u128::from(all) / u128::from(encoded)).unwrap_or(u64::MAX),
@@ -121,6 +142,7 @@ impl Encoding {
         // Coarse when scaled: parts of the index in memory grow by powers of two.
         let code_memory = table.codes.resident_bytes();
         Ok(Encoded {
+            keys: scaled(keys.len() as u64),
             blocks: scaled(sections.blocks),
             data_bytes: scaled(data.length),
             index_bytes: scaled(index.length),

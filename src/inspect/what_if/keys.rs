@@ -11,6 +11,7 @@
 use crate::bits::bit_length;
 use crate::error::Result;
 use crate::extsort::sorted;
+use crate::format::Parameters;
 use crate::inspect::segment_view::SegmentView;
 use crate::plan::Permutation;
 use rayon::prelude::*;
@@ -108,6 +109,11 @@ fn runs(splitters: &[u64], all: u64, sample: usize) -> Vec<KeyRun> {
 
 /// The width of the fingerprints that can be encoded again.
 pub(crate) const WIDTH: u32 = 64;
+
+/// Bits of a stored key.
+pub(super) fn bits_of(parameters: &Parameters) -> u32 {
+    parameters.keys().map_or(WIDTH, |keys| u32::from(keys.key_bits()))
+}
 
 #[cfg(test)]
 mod tests {

@@ -1,4 +1,5 @@
-//! The size of a store under other parameters: its fingerprints are encoded again, in memory, and measured.
+//! The size of a store under other parameters: its fingerprints, or the keys of a key index, are encoded again, in memory,
+//! and measured.
 //!
 //! Sizes are those of the encoder, codes and index included, and memory is that of the tables opened for reading: a
 //! store that is loaded with these parameters has exactly these numbers. The planner's model predicts the cost of a
@@ -7,15 +8,15 @@
 mod encoded;
 mod keys;
 
+use self::keys::WIDTH;
 use crate::admin::{TableStatistics, empty_tables, information_bound};
 use crate::error::{Error, Result};
 use crate::format::Parameters;
 use crate::inspect::segment_view::SegmentView;
-use crate::inspect::what_if::keys::WIDTH;
 use crate::plan::filter_shape::{FilterShape, filters_of};
 use crate::plan::{Cost, Workload, predict};
 use encoded::{Encoded, Tables};
-use keys::Keys;
+use keys::{Keys, bits_of};
 
 /// A store under other parameters, summed over segments.
 #[derive(Clone, Debug, PartialEq)]
@@ -31,7 +32,7 @@ pub struct Alternative {
     pub filter_bytes: u64,
     /// Whether sizes were scaled up from a sample.
     pub estimated: bool,
-    /// Number of fingerprints, and of blocks of a table, of each segment.
+    /// Number of fingerprints or keys, and of blocks of a table, of each segment.
     shapes: Vec<(u64, u64)>,
 }
 
@@ -47,7 +48,8 @@ pub struct QueryCost {
     pub candidates: f64,
 }
 
-/// Encodes the fingerprints of each segment with each of the `parameters`, in parallel.
+/// Encodes the fingerprints of each segment with each of the `parameters`, in parallel. Of a key index, the segments are
+/// those of keys, and the parameters may have fewer bits of keys.
 ///
 /// Of a segment with more than `sample` distinct fingerprints, about this many are encoded for each table, and the sizes
 /// are scaled up: they are estimates. Takes eight bytes of memory for each encoded fingerprint, and up to a gibibyte
@@ -57,20 +59,18 @@ pub struct QueryCost {
 /// `InvalidInput` if no store can have some of the parameters; `Damaged`, `Io`.
 pub fn what_if(segments: &[SegmentView], parameters: &[Parameters], sample: usize) -> Result<Vec<Alternative>> {
     let mut alternatives = parameters.iter().map(Alternative::empty).collect::<Result<Vec<_>>>()?;
-    let tables = Tables::of(parameters)?;
+    let tables = Tables::of(parameters, segments.first().map_or(WIDTH, |segment| bits_of(segment.parameters())))?;
     for segment in segments {
-        let (keys, encoded) = segment.executor.run(|| {
-            let keys = Keys::new(segment, sample)?;
-            let encoded = tables.encode(segment, &keys)?;
-            Ok((keys, encoded))
-        })?;
+        let encoded = segment.executor.run(|| tables.encode(segment, &Keys::new(segment, sample)?))?;
         for (alternative, own) in alternatives.iter_mut().zip(encoded) {
-            alternative.add(&own, keys.fingerprints());
+            alternative.add(&own);
             alternative.resident_bytes += segment.segment.ids().resident_bytes();
         }
     }
-    for table in alternatives.iter_mut().flat_map(|alternative| &mut alternative.tables) {
-        table.information_bound_bits = information_bound(WIDTH, table.fingerprints);
+    for alternative in &mut alternatives {
+        for table in &mut alternative.tables {
+            table.information_bound_bits = information_bound(bits_of(&alternative.parameters), table.fingerprints);
+        }
     }
     Ok(alternatives)
 }
@@ -96,7 +96,7 @@ impl Alternative {
 
     fn empty(parameters: &Parameters) -> Result<Self> {
         parameters.check()?;
-        if parameters.width() != WIDTH || parameters.keys().is_some() {
+        if parameters.width() != WIDTH {
             return Err(Error::invalid(format!("only stores of {WIDTH}-bit fingerprints can be encoded anew so far"))
                 .with_remedy("`plan::predict` predicts the sizes of the others"));
         }
@@ -110,9 +110,10 @@ impl Alternative {
         })
     }
 
-    fn add(&mut self, tables: &[Encoded], fingerprints: u64) {
+    fn add(&mut self, tables: &[Encoded]) {
+        let fingerprints = tables.first().map_or(0, |table| table.keys);
         for (table, encoded) in self.tables.iter_mut().zip(tables) {
-            table.fingerprints += fingerprints;
+            table.fingerprints += encoded.keys;
             table.blocks += encoded.blocks;
             table.data_bytes += encoded.data_bytes;
             table.index_bytes += encoded.index_bytes;

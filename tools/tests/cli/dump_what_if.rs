@@ -288,3 +288,53 @@ fn wrong_use_and_damage() {
     std::fs::write(&segment, bytes).unwrap();
     fails(fpdump().arg("what-if").arg(&store), &["00000001.segment", "checksum of a page", "fpdump verify"]);
 }
+
+/// Creates a key index of 2,000 records with ten keys each, some of which are equal in their first 20 bits.
+fn key_index(place: &Place, name: &str, options: &[&str]) -> PathBuf {
+    let mut random = Random::new(23);
+    let mut key = || if random.below(2) == 0 { random.next() } else { random.below(1 << 30) << 24 };
+    let line = |id: u32, keys: Vec<String>| format!("{{\"id\":{id},\"keys\":[{}]}}\n", keys.join(","));
+    let lines: String = (0..2000).map(|id| line(id, (0..10).map(|_| key().to_string()).collect())).collect();
+    let (store, input) = (place.path(name), place.file("keys.ndjson", lines));
+    fpload().args(["--quiet", "--create", "--kind", "keys"]).args(options).arg(&store).arg(input).assert().success();
+    store
+}
+
+#[test]
+fn a_key_index_with_shorter_keys_and_other_blocks_has_the_predicted_tables() {
+    let place = Place::new();
+    let store = key_index(&place, "index", &["--key-bits", "44"]);
+    let report = what_if(&store, &[]);
+    assert_eq!(current(&report)["key_bits"], 44);
+    let mut tried = 0;
+    for row in rows(&report) {
+        let [bits, size] = ["key_bits", "block_size"].map(|field| row[field].to_string());
+        let other = key_index(&place, &format!("{bits}-{size}"), &["--key-bits", &bits, "--block-size", &size]);
+        let views = fpstore::inspect::open(other.join("00000002.segment"), &fpstore::Options::new()).unwrap();
+        let of_table =
+            |section: &fpstore::inspect::Section| section.name.starts_with("table").then_some(section.length);
+        let bytes: u64 = views[0].sections().iter().filter_map(of_table).sum();
+        assert_eq!(row["bytes"], bytes, "{row}");
+        assert_eq!(row["by_table"][0]["fingerprints"], stats(&other)["distinct_keys"], "{row}");
+        tried += 1;
+    }
+    assert_eq!(tried, 8, "{report}");
+    let shorter = what_if(&store, &["--key-bits", "20", "--key-bits", "32"]);
+    let bits: Vec<u64> = rows(&shorter).iter().map(|row| row["key_bits"].as_u64().unwrap()).collect();
+    assert_eq!(bits, [44, 32, 20]);
+    let text = stdout(fpdump().args(["what-if", "--key-bits", "32"]).arg(&store));
+    assert!(text.contains("key bits") && text.contains("without numbers of records and sketches"), "{text}");
+    fails(fpdump().args(["what-if", "--key-bits", "45"]).arg(&store), &["keys of 45 bits", "44"]);
+    fails(
+        fpdump().args(["what-if", "--plan", "tables-2"]).arg(&store),
+        &["--plan and --codec are not for key indexes"],
+    );
+    let fingerprints = uniform_store(&place, 10);
+    fails(fpdump().args(["what-if", "--key-bits", "32"]).arg(&fingerprints), &["--key-bits is for key indexes"]);
+    // The blocks of an index are those of its records and of its keys.
+    let text = stdout(fpdump().arg("blocks").arg(&store));
+    assert!(text.contains("00000001.segment, table 0") && text.contains("00000002.segment, table 0"), "{text}");
+    // The segment of keys alone.
+    let segment = store.join("00000002.segment");
+    assert_eq!(current(&what_if(&segment, &[]))["bytes"], current(&report)["bytes"]);
+}

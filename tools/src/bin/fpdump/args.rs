@@ -22,7 +22,7 @@ Examples:
   fpdump get 832fe9f6aa2f461a store            the ids of one fingerprint
   fpdump get --id https://example.org/a store  the fingerprints of one id
   fpdump block 3 store/00000001.segment --table 1     one block, decoded
-  fpdump what-if store                         sizes with other codecs, block sizes and plans
+  fpdump what-if store                         sizes with other codecs, block sizes and plans, or bits of keys
   fpdump manifest store                        the runs and their segments, by age
   fpdump wal --operations store                the latest writes
   fpdump hex store/00000001.segment | less     every byte with its meaning";
@@ -69,6 +69,7 @@ Examples:
   fpdump what-if store                                       all codecs, block sizes and plans
   fpdump what-if store --block-size 4KiB --block-size 16KiB  larger blocks
   fpdump what-if store --plan tables-4 --plan choose-2-of-5 --max-distance 2
+  fpdump what-if bands --key-bits 40 --key-bits 32            shorter keys of a key index
   fpdump what-if store --sample 1000000                      a quick estimate
   fpdump what-if store --json | jq '.alternatives[] | [.plan, .codec, .block_size, .bytes]'";
 
@@ -215,6 +216,10 @@ pub(crate) struct Wanted {
     /// Try this plan, named as in `fpload --plan list` or in the same form; may be repeated
     #[arg(long = "plan", value_name = "NAME", value_parser = parse_plan)]
     pub(crate) plans: Vec<Design>,
+
+    /// Try keys of this many leading bits, no more than the key index has; may be repeated
+    #[arg(long = "key-bits", value_name = "BITS", value_parser = clap::value_parser!(u8).range(1..=64))]
+    pub(crate) key_bits: Vec<u8>,
 
     /// Distance of the queries whose costs are predicted [default: the store's maximum]
     #[arg(long, value_name = "K", value_parser = clap::value_parser!(u32).range(0..=256))]

@@ -3,14 +3,14 @@
 use std::io::Write;
 use std::path::Path;
 
-use fpstore::inspect::{BlockKind, BlockView, SegmentView};
+use fpstore::inspect::{BlockKind, BlockView, SegmentRole, SegmentView};
 use fpstore::{Result, U256};
 use fpstore_tools::exit::Outcome;
 use fpstore_tools::number::{hex, wide_hex};
 use fpstore_tools::report::{self, FixedColumns};
 use serde::Serialize;
 
-use crate::opened::{Versioned, file_name, segments};
+use crate::opened::{Versioned, all_segments, file_name};
 
 /// Description of a block without its keys.
 #[derive(Serialize)]
@@ -95,7 +95,10 @@ const HEADINGS: &[(&str, usize)] = &[
 ];
 
 pub(crate) fn run(path: &Path, table: usize, json: bool, out: &mut dyn Write) -> anyhow::Result<Outcome> {
-    for segment in segments(path)? {
+    // Of a key index, also those of keys.
+    let has_blocks =
+        |role: Option<SegmentRole>| role.is_none_or(|role| matches!(role, SegmentRole::Records | SegmentRole::Keys));
+    for (_, segment) in all_segments(path)?.into_iter().filter(|(role, _)| has_blocks(*role)) {
         let blocks = segment.blocks(table)?;
         // A table may have millions of blocks, so none is kept.
         let columns = if json {
