@@ -119,6 +119,11 @@ pub fn index(section: &[u8], blocks: u64, parameters: &Parameters, table: u8) ->
     Ok(entries)
 }
 
+/// Checks that a text may be an id.
+pub fn check_text(text: &str) -> Result<()> {
+    crate::fingerprint::check_text(text)
+}
+
 /// Reads a header.
 pub fn header(bytes: &[u8]) -> Result<()> {
     header::parse(&mut Fields::new(bytes, 0)).and(if bytes.len() == header::SIZE {

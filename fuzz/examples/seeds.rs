@@ -24,6 +24,7 @@ fn main() {
             }
         }
     }
+    seeds.key_indexes(&root.join("../tests/golden/keys"));
     for (ids, codec) in [(0, Codec::Adaptive), (1, Codec::Adaptive), (2, Codec::Adaptive), (0, Codec::Xor)] {
         for (spread, count) in [(0, 1), (0, 400), (1, 300), (2, 40)] {
             seeds.store::<u64>(ids, codec, spread, count);
@@ -52,6 +53,25 @@ impl Seeds {
     fn both(&self, target: &str, byte: u8, own: &[&[u8]], shared: &[&[u8]]) {
         self.write(target, &[own, shared].concat());
         self.write("differential", &[&[&[byte][..]], shared].concat());
+    }
+
+    /// The files of key indexes, and the keys of each run behind its records.
+    fn key_indexes(&mut self, golden: &Path) {
+        for folder in fs::read_dir(golden).unwrap().flatten() {
+            for file in fs::read_dir(folder.path()).unwrap().flatten() {
+                let keys = fs::read(file.path()).unwrap();
+                self.file(&keys);
+                let at = locate_footer(&keys).unwrap_or(0);
+                let is_keys = read_footer(&keys[at..], at as u64).is_ok_and(|footer| footer.parameters.keys.is_some());
+                let number: Option<u64> = file.path().file_stem().and_then(|stem| stem.to_str()?.parse().ok());
+                if let (true, Some(number)) = (is_keys, number) {
+                    let records = fs::read(folder.path().join(format!("{:08}.segment", number - 1))).unwrap();
+                    for mode in [0, 4] {
+                        self.write("keys", &[&[mode], &(records.len() as u16).to_le_bytes(), &records, &keys]);
+                    }
+                }
+            }
+        }
     }
 
     fn store<F: Fingerprint>(&mut self, ids: u8, codec: Codec, spread: u8, count: u64) {

@@ -7,6 +7,7 @@ mod codecs;
 mod differential;
 mod files;
 mod input_files;
+mod keys;
 mod logs;
 mod records;
 mod segments;
@@ -16,6 +17,7 @@ pub use codecs::{block, codes};
 pub use differential::differential;
 pub use files::{header_footer, id_page, index, manifest, page, text_frame};
 pub use input_files::inputs;
+pub use keys::keys;
 pub use logs::log;
 pub use records::round_trip;
 pub use segments::segment;
@@ -86,5 +88,6 @@ pub(crate) fn naive_parameters(parameters: &Parameters) -> naive::plan::Paramete
         id_index: parameters.id_index(),
         block_size: parameters.block_size() as usize,
         hasher: String::new(),
+        keys: None,
     }
 }

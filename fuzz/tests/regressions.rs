@@ -25,4 +25,4 @@ macro_rules! targets {
     )* };
 }
 
-targets!(block page index header_footer manifest codes id_page text_frame segment inputs differential round_trip log);
+targets!(block page index header_footer manifest codes id_page text_frame segment inputs differential round_trip log keys);

@@ -191,6 +191,10 @@ impl Footer {
         if self.parameters.ids() != IdKind::Text && self.id_dictionary.length > 0 {
             return Err(Error::damaged("a dictionary for ids that are no texts"));
         }
+        let has_sketches = self.parameters.keys().is_some_and(|keys| keys.sketch_bits() > 0);
+        if !has_sketches && self.sketches.is_some_and(|span| span.length > 0) {
+            return Err(Error::damaged("sketches of records that have none"));
+        }
         if !ids_fit || !self.tables.iter().enumerate().all(blocks_fit) {
             return Err(Error::damaged("the footer's counts do not fit its sections"));
         }
@@ -249,6 +253,7 @@ pub(super) fn end_of(spans: &[Span]) -> Result<u64> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::format::KeyFormat;
     use crate::plan::Design;
 
     fn sample() -> Footer {
@@ -283,5 +288,25 @@ mod tests {
         let mut fields = Fields::new(&bytes, span.offset).traced();
         assert_eq!(Footer::parse(&mut fields).unwrap(), footer);
         assert_eq!(fields.into_trace().iter().map(|field| field.bytes.len()).sum::<usize>(), bytes.len());
+    }
+
+    #[test]
+    fn without_sketches_their_section_has_no_bytes() {
+        let sizes = [(64, 0), (0, 0), (64, 40), (0, 40)];
+        let parsed = sizes.map(|(bits, length)| {
+            let parameters = Parameters::of_keys(KeyFormat::default().with_sketch(bits, 1)).with_ids(IdKind::Number);
+            let mut footer = Footer::new(parameters);
+            let mut at = header::SIZE as u64;
+            let mut span = |length| {
+                at += length;
+                Span { offset: at - length, length }
+            };
+            footer.tables = vec![TableSections { data: span(40), codes: span(6), index: span(23), blocks: 1 }];
+            (footer.ids, footer.id_index, footer.id_dictionary) = (span(30), span(6), span(0));
+            footer.sketches = Some(span(length));
+            (footer.records, footer.fingerprints) = (7, 5);
+            Footer::parse(&mut Fields::new(&footer.write(), at)).is_ok()
+        });
+        assert_eq!(parsed, [true, true, true, false]);
     }
 }

@@ -7,14 +7,14 @@ use crate::{Res, require};
 /// Number, file length, records, fingerprints and footer checksum of a segment.
 pub type Entry = [u64; 5];
 
-/// A run: its sequence numbers, and its segments of tombstones, of records, and of the id index.
+/// A run: its sequence numbers, and its segments of tombstones, of records, of the id index, and of keys.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Run {
     pub first: u64,
     pub last: u64,
     /// Net records, if known.
     pub net: Option<i64>,
-    pub segments: [Option<Entry>; 3],
+    pub segments: [Option<Entry>; 4],
 }
 
 /// The content of the manifest.
@@ -51,10 +51,11 @@ pub fn read_manifest(bytes: &[u8]) -> Res<Manifest> {
         require(before < first && first <= last && last <= flushed, "sequence numbers of a run")?;
         before = last;
         let allowed: &[u64] = if parameters.id_index { &[1, 6, 7] } else { &[1, 2, 3] };
-        require(has < 16 && allowed.contains(&(has & 7)), "segments that no run has")?;
+        require(has < 32 && allowed.contains(&(has & 7)), "segments that no run has")?;
+        require(has & 16 == 0 || has & 2 == 2 && parameters.keys.is_some(), "keys that no run has")?;
         let net = if has & 8 == 8 { Some(fields.uint(8)? as i64) } else { None };
-        let mut segments = [None; 3];
-        for (bit, segment) in segments.iter_mut().enumerate() {
+        let mut segments = [None; 4];
+        for (bit, segment) in [0, 1, 2, 4].into_iter().zip(&mut segments) {
             if has >> bit & 1 == 1 {
                 let entry = [fields.uint(8)?, fields.uint(8)?, fields.uint(8)?, fields.uint(8)?, fields.uint(4)?];
                 require((1..next_segment).contains(&entry[0]), "a segment number out of range")?;

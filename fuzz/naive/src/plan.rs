@@ -14,6 +14,31 @@ pub struct Parameters {
     pub id_index: bool,
     pub block_size: usize,
     pub hasher: String,
+    /// Of a key index and its segments of keys.
+    pub keys: Option<KeyFormat>,
+}
+
+/// keys.md: bits of a stored key, of a sample of a sketch, and of a sketch.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct KeyFormat {
+    pub bits: u64,
+    pub sample: u64,
+    pub sketch: usize,
+}
+
+impl KeyFormat {
+    /// Bytes of a sketch.
+    pub fn size(self) -> usize {
+        self.sketch.div_ceil(8)
+    }
+}
+
+fn read_key_format(fields: &mut Bytes<'_>) -> Res<KeyFormat> {
+    let (bits, sample, sketch) = (fields.uint(1)?, fields.uint(1)?, fields.uint(2)? as usize);
+    require((1..=64).contains(&bits), "key bits")?;
+    require([1, 2, 4, 8, 16].contains(&sample), "bits of a sample")?;
+    require(sketch <= 8192 && sketch.is_multiple_of(sample as usize), "bits of a sketch")?;
+    Ok(KeyFormat { bits, sample, sketch })
 }
 
 /// C(n, k), at most 257.
@@ -32,7 +57,7 @@ pub fn read_parameters(fields: &mut Bytes<'_>) -> Res<Parameters> {
     let width = fields.uint(2)? as usize;
     let distance = fields.uint(2)?;
     let design = (fields.uint(1)?, fields.uint(1)? as usize, fields.uint(1)? as usize);
-    let (codec, id_kind, id_index) = (fields.uint(1)? as u8, fields.uint(1)? as u8, fields.uint(1)?);
+    let (codec, id_kind, has) = (fields.uint(1)? as u8, fields.uint(1)? as u8, fields.uint(1)?);
     let block_size = fields.uint(4)? as usize;
     let length = fields.uint(2)? as usize;
     let hasher = std::str::from_utf8(fields.take(length)?).map_err(|_| "a hasher that is not UTF-8")?.to_owned();
@@ -50,7 +75,8 @@ pub fn read_parameters(fields: &mut Bytes<'_>) -> Res<Parameters> {
     )?;
     require(codec <= 1, "unsupported codec")?;
     require((1..=3).contains(&id_kind), "unsupported id kind")?;
-    require(id_index <= 1, "unsupported id index")?;
+    require(has <= 3, "unsupported id index or keys")?;
+    let id_index = has & 1;
     require(id_index == 0 || id_kind != 3, "an id index where there are no ids")?;
     require((7..=16).any(|n| block_size == 1 << n), "block size")?;
     require(length <= 1024, "a hasher that is too long")?;
@@ -59,7 +85,10 @@ pub fn read_parameters(fields: &mut Bytes<'_>) -> Res<Parameters> {
             0..=0x20 | 0x7F..=0xA0 | 0x1680 | 0x2000..=0x200A | 0x2028 | 0x2029 | 0x202F | 0x205F | 0x3000)
     };
     require(!hasher.chars().any(blank), "a hasher with blanks or controls")?;
-    Ok(Parameters { width, distance, design, codec, id_kind, id_index: id_index == 1, block_size, hasher })
+    let keys = if has & 2 == 2 { Some(read_key_format(fields)?) } else { None };
+    let plain = width == 64 && distance == 0 && design == (0, 1, 0) && id_kind <= 2;
+    require(keys.is_none() || plain, "parameters that no key index has")?;
+    Ok(Parameters { width, distance, design, codec, id_kind, id_index: id_index == 1, block_size, hasher, keys })
 }
 
 fn cut(bits: &[usize], m: usize) -> Vec<Vec<usize>> {

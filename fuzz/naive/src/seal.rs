@@ -128,7 +128,7 @@ fn sections(file: &mut [u8], at: usize) {
     let mut end = 0;
     let mut parts: Vec<&mut [u8]> = Vec::new();
     let mut rest = content;
-    for _ in 0..3 * count + 3 {
+    for _ in 0..3 * count + 3 + usize::from(parameters.keys.is_some()) {
         let (Ok(start), Ok(length)) = (fields.uint(8), fields.uint(8)) else { return };
         let (Some(skipped), Some(stop)) = (start.checked_sub(end), start.checked_add(length)) else { return };
         if stop > end + rest.len() as u64 {
@@ -138,6 +138,9 @@ fn sections(file: &mut [u8], at: usize) {
         let (part, after) = std::mem::take(&mut rest).split_at_mut(length as usize);
         parts.push(part);
         (rest, end) = (after, stop);
+    }
+    if parameters.keys.is_some() {
+        parts.pop().into_iter().for_each(|sketches| pages(sketches, 4096, 0x600));
     }
     for (number, parts) in (0..).zip(parts.chunks_mut(3)) {
         let [first, second, third] = parts else { return };

@@ -160,7 +160,7 @@ pub struct Footer {
     pub fingerprints: u64,
     pub content_hash: u64,
     pub blocks: Vec<u64>,
-    /// Three places for each table, then those of ids, id index and id dictionary.
+    /// Three places for each table, then those of ids, id index and id dictionary; of keys, then that of sketches.
     pub places: Vec<Place>,
 }
 
@@ -173,18 +173,22 @@ pub fn read_footer(bytes: &[u8], offset: u64) -> Res<Footer> {
     let mut fields = Bytes::new(data);
     let parameters = read_parameters(&mut fields)?;
     let count = tables(&parameters).len();
-    require(fields.rest.len() == 72 + 56 * count, "a footer of another length")?;
+    let sketches = usize::from(parameters.keys.is_some());
+    require(fields.rest.len() == 72 + 56 * count + 16 * sketches, "a footer of another length")?;
     let (records, fingerprints, content_hash) = (fields.uint(8)?, fields.uint(8)?, fields.uint(8)?);
     let blocks: Vec<u64> = (0..count).map(|_| fields.uint(8)).collect::<Res<_>>()?;
-    let places: Vec<Place> = (0..3 * count + 3).map(|_| Ok((fields.uint(8)?, fields.uint(8)?))).collect::<Res<_>>()?;
+    let places: Vec<Place> =
+        (0..3 * count + 3 + sketches).map(|_| Ok((fields.uint(8)?, fields.uint(8)?))).collect::<Res<_>>()?;
     require(records >= fingerprints && (records == 0) == (fingerprints == 0), "records and fingerprints")?;
     let sound = |&blocks: &u64| blocks <= fingerprints && (blocks == 0) == (fingerprints == 0);
     require(blocks.iter().all(sound), "number of blocks")?;
     require(parameters.id_kind == 2 || places[3 * count + 2].1 == 0, "a dictionary of no texts")?;
+    let none = parameters.keys.is_none_or(|keys| keys.sketch == 0);
+    require(!none || sketches == 0 || places[3 * count + 3].1 == 0, "sketches of records that have none")?;
     let mut end = 16u128;
     for (number, &(start, length)) in places.iter().enumerate() {
         let start = u128::from(start);
-        let aligned = number % 3 == 0 && number <= 3 * count && start == end.div_ceil(4096) * 4096;
+        let aligned = number % 3 == 0 && start == end.div_ceil(4096) * 4096;
         require(start == end || aligned, "a section out of place")?;
         end = start + u128::from(length);
     }
@@ -266,7 +270,20 @@ pub fn read_segment(file: &[u8]) -> Res<(Footer, Vec<(Fingerprint, Id)>)> {
     }
     require(rank == fingerprints.len(), "fewer fingerprints in the ids than in the tables")?;
     require(found == u128::from(footer.records), "number of records")?;
+    if let Some(keys) = parameters.keys.filter(|keys| keys.sketch > 0) {
+        check_sketches(section(3 * count + 3), keys.size())?;
+    }
     Ok((footer, all))
+}
+
+/// Checksums and padding of the pages of sketches; the run knows how many there are.
+fn check_sketches(section: &[u8], size: usize) -> Res<()> {
+    for (number, page) in (0..).zip(section.chunks(4096)) {
+        let payload = check_placed(0x600, number, page)?;
+        let used = (4092 / size * size).min(payload.len());
+        require(payload[used..].iter().all(|&byte| byte == 0), "padding of a page")?;
+    }
+    Ok(())
 }
 
 /// The numbers of leading bits and of row bits of a narrow key.
