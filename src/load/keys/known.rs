@@ -1,10 +1,11 @@
-//! The records of a load whose ids came before in it, or are in the store.
+//! The records of a load whose ids came before in it, or are in the store. Memory is bounded, however many these are:
+//! their places are sorted like everything else, and the set of them takes at most a bit for each record of the input.
 
 use super::sorter::SortedKeys;
 use crate::bitset::NumberSet;
 use crate::db::StoreInner;
 use crate::error::Result;
-use crate::extsort::Workspace;
+use crate::extsort::{Sorted, Sorter, Workspace};
 use crate::fingerprint::Id;
 use crate::load::by_id_scan::{lines, name, split};
 use crate::load::records::SortedRecords;
@@ -14,9 +15,9 @@ use std::cmp::Ordering;
 /// The records of a load whose ids came before, by their places in the input, and the stored ones with the same ids.
 pub(super) struct Known {
     /// Records whose id came before in the input.
-    pub(super) repeated: Vec<u64>,
+    pub(super) repeated: Sorted<u64>,
     /// Other records whose id the store has.
-    pub(super) stored: Vec<u64>,
+    pub(super) stored: Sorted<u64>,
     /// The numbers of the stored records with these ids.
     pub(super) numbers: SortedRecords<u64>,
 }
@@ -27,17 +28,31 @@ impl Known {
         let (numbers, _) = inner.records_of_ids::<u64>(&ids, workspace)?;
         let mut known = IdSorter::within(workspace);
         numbers.records().try_for_each(|record| known.push(record?.id.as_ref()))?;
-        let came_before = NumberSet::new(repeated.clone());
-        let mut stored = places_of(input, &known.finish()?, workspace)?;
-        stored.retain(|&place| !came_before.has(place));
+        let came_before = NumberSet::of_sorted(repeated.len(), || repeated.items(PIECES))?;
+        let stored = places_of(input, &known.finish()?, &came_before, workspace)?;
         Ok(Self { repeated, stored, numbers })
     }
 
     /// The places of the records that are not loaded.
-    pub(super) fn left_out(&self, replaces: bool) -> NumberSet {
-        let stored = if replaces { &[][..] } else { &self.stored };
-        NumberSet::new(self.repeated.iter().chain(stored).copied().collect())
+    pub(super) fn left_out(&self, replaces: bool, workspace: &Workspace) -> Result<NumberSet> {
+        let mut all = sorter(workspace);
+        self.repeated.items(PIECES).try_for_each(|place| all.push(place?))?;
+        if !replaces {
+            self.stored.items(PIECES).try_for_each(|place| all.push(place?))?;
+        }
+        let all = all.finish()?;
+        NumberSet::of_sorted(all.len(), || all.items(PIECES))
     }
+}
+
+/// Bytes of a chunk of sorted places.
+const PIECES: u64 = 1 << 20;
+
+/// Part of the memory of a sort for places of records.
+const PART_OF_PLACES: u64 = 16;
+
+fn sorter(workspace: &Workspace) -> Sorter<u64> {
+    Sorter::new(workspace, workspace.memory_of_records() / PART_OF_PLACES)
 }
 
 /// The ids of all records and their places, by the hash of the id, then the id.
@@ -46,15 +61,15 @@ fn names(input: &SortedKeys, workspace: &Workspace) -> impl Iterator<Item = Resu
 }
 
 /// The distinct ids, and the places of those that came before. The first one in the input counts.
-fn distinct(input: &SortedKeys, workspace: &Workspace) -> Result<(SortedIds, Vec<u64>)> {
-    let (mut ids, mut repeated) = (IdSorter::within(workspace), Vec::new());
+fn distinct(input: &SortedKeys, workspace: &Workspace) -> Result<(SortedIds, Sorted<u64>)> {
+    let (mut ids, mut repeated) = (IdSorter::within(workspace), sorter(workspace));
     let mut current: Option<(Vec<u8>, u64)> = None;
     for line in names(input, workspace) {
         let (_, line) = line?;
         let (name, place) = split::<u64>(&line);
         match &mut current {
             Some((same, first)) if same == name => {
-                repeated.push(place.max(*first));
+                repeated.push(place.max(*first))?;
                 *first = place.min(*first);
             }
             _ => {
@@ -63,12 +78,17 @@ fn distinct(input: &SortedKeys, workspace: &Workspace) -> Result<(SortedIds, Vec
             }
         }
     }
-    Ok((ids.finish()?, repeated))
+    Ok((ids.finish()?, repeated.finish()?))
 }
 
-/// The places of the records with these ids.
-fn places_of(input: &SortedKeys, ids: &SortedIds, workspace: &Workspace) -> Result<Vec<u64>> {
-    let (mut places, mut ids) = (Vec::new(), ids.ids().peekable());
+/// The places of the records with these ids that did not come before.
+fn places_of(
+    input: &SortedKeys,
+    ids: &SortedIds,
+    came_before: &NumberSet,
+    workspace: &Workspace,
+) -> Result<Sorted<u64>> {
+    let (mut places, mut ids) = (sorter(workspace), ids.ids().peekable());
     for line in names(input, workspace) {
         let (hash, line) = line?;
         let (own, place) = split::<u64>(&line);
@@ -80,14 +100,16 @@ fn places_of(input: &SortedKeys, ids: &SortedIds, workspace: &Workspace) -> Resu
             match order {
                 Ordering::Less => _ = ids.next().transpose()?,
                 Ordering::Equal => {
-                    places.push(place);
+                    if !came_before.has(place) {
+                        places.push(place)?;
+                    }
                     break;
                 }
                 Ordering::Greater => break,
             }
         }
     }
-    Ok(places)
+    places.finish()
 }
 
 impl SortedKeys {

@@ -78,11 +78,14 @@ impl StoreInner {
             RecordIds::NoRecords | RecordIds::Without => None,
         };
         let replaces = known == KnownIds::Replace;
-        let left_out = found.as_ref().map_or(NumberSet::new(Vec::new()), |found| found.left_out(replaces));
+        let left_out = match &found {
+            Some(found) => found.left_out(replaces, &workspace)?,
+            None => NumberSet::new(Vec::new()),
+        };
         let mut report = KeyLoadReport { records: input.given, ..KeyLoadReport::default() };
         if let Some(found) = &found {
-            report.repeated = found.repeated.len() as u64;
-            report.already_present = if replaces { 0 } else { found.stored.len() as u64 };
+            report.repeated = found.repeated.len();
+            report.already_present = if replaces { 0 } else { found.stored.len() };
         }
         self.check_room_to_load(report.records - report.repeated, input.records.text_bytes())?;
         let run = self.make_numbered(&input, found.filter(|_| replaces), &left_out, first, &workspace)?;
