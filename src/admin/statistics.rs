@@ -110,13 +110,17 @@ impl KeyStatistics {
         if self.keys == 0 { 0.0 } else { bytes as f64 * 8.0 / self.keys as f64 }
     }
 
-    /// Least bits of a key with its number, of as many uniformly random keys of as many records: log2 of the number of
-    /// sets of that many of the 2^bits * records pairs, divided by their number. Keys that records share take less.
+    /// Least bits of a key with its number, of as many distinct random keys that equally many random records share each:
+    /// log2 of the number of sets of the distinct keys, and for each of them of the sets of its records, divided by the
+    /// number of keys with their records. Where some keys are far more frequent than others, it may be less.
     #[must_use]
     #[expect(clippy::cast_precision_loss, reason = "a bound to four digits")]
     pub fn information_bound_bits(&self) -> Option<f64> {
-        let bound = information_bound(u32::from(self.key_bits), self.keys)?;
-        Some(bound + (self.records.max(1) as f64).log2())
+        let keys = information_bound(u32::from(self.key_bits), self.distinct)?;
+        let (each, over) = (self.keys / self.distinct.max(1), self.keys % self.distinct.max(1));
+        let rare = (self.distinct - over) as f64 * subsets(self.records, each);
+        let frequent = over as f64 * subsets(self.records, each + 1);
+        Some((self.distinct as f64 * keys + rare + frequent) / self.keys.max(1) as f64)
     }
 
     /// The share of all pairs of unrelated records, with as many keys each as records have on average, that share a key
@@ -186,6 +190,19 @@ pub(crate) fn information_bound(width: u32, fingerprints: u64) -> Option<f64> {
             Some(f64::from(width) - n.log2() + std::f64::consts::LOG2_E - stirling)
         }
     }
+}
+
+/// log2 of the number of sets of k of n.
+#[expect(clippy::cast_precision_loss, reason = "a bound to four digits")]
+fn subsets(n: u64, k: u64) -> f64 {
+    let k = k.min(n.saturating_sub(k));
+    if k <= 1000 {
+        return (0..k).map(|i| ((n - i) as f64 / (i as f64 + 1.0)).log2()).sum();
+    }
+    // Stirling: n H(k/n) less half the logarithm of 2 pi k (n - k) / n.
+    let (n, share) = (n as f64, k as f64 / n as f64);
+    let entropy = -share * share.log2() - (1.0 - share) * (1.0 - share).log2();
+    n * entropy - 0.5 * (2.0 * std::f64::consts::PI * n * share * (1.0 - share)).log2()
 }
 
 /// The empty tables of a design; none if it does not fit the width.
@@ -290,6 +307,8 @@ mod tests {
         assert_eq!(information_bound(64, 0), None);
         assert_eq!(information_bound(64, 1), Some(64.0));
         assert!((information_bound(64, 20_000_000).unwrap() - 41.19).abs() < 0.005);
+        assert!((subsets(52, 5) - 2_598_960_f64.log2()).abs() < 1e-9 && subsets(7, 7).abs() < 1e-9);
+        assert!((subsets(100_000, 1000) - 8073.012).abs() < 0.01 && (subsets(100_000, 1001) - 8079.640).abs() < 0.01);
         assert!((information_bound(64, 1000).unwrap() - information_bound(64, 1001).unwrap()).abs() < 0.01);
     }
 }
