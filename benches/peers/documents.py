@@ -142,12 +142,15 @@ class Bench:
         self.found = {}
         self.problems = []
 
+    def how(self, peer):
+        """What is measured of a process, and how often."""
+        return {"measure": tree, "pause": 0.05} if peer else {"measure": single, "pause": 0.01}
+
     def run(self, name, by, command, out, peer=False):
-        how = {"measure": tree, "pause": 0.05} if peer else {"measure": single, "pause": 0.01}
         environment = os.environ | OFFLINE | {"HF_HOME": str(self.work / "hf")}
         with open(self.folder / "log", "w") as log:
             try:
-                once = watched(command, stdout=log, stderr=log, cwd=self.work, env=environment, **how)
+                once = watched(command, stdout=log, stderr=log, cwd=self.work, env=environment, **self.how(peer))
             except SystemExit as error:
                 sys.stderr.write("\n".join((self.folder / "log").read_text().splitlines()[-30:]) + "\n")
                 if not peer:

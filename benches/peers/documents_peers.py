@@ -11,11 +11,18 @@ import sys
 
 
 def copy(parts, evidence, out):
+    import pyarrow.parquet
+
+    without(parts, pyarrow.parquet.read_table(evidence, columns=["id"])["id"].combine_chunks().cast("int64"), out)
+
+
+def without(parts, gone, out):
+    """Writes the rows with other ids."""
     import pyarrow.compute
     import pyarrow.dataset
     import pyarrow.parquet
 
-    gone = pyarrow.parquet.read_table(evidence, columns=["id"])["id"].combine_chunks().cast("int64")
+    gone = pyarrow.array(gone, "int64")
     rows = pyarrow.dataset.dataset(parts)
     with pyarrow.parquet.ParquetWriter(out, rows.schema) as writer:
         for batch in rows.to_batches():
