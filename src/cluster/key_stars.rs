@@ -11,14 +11,14 @@ use crate::extsort::{Sorted, Sorter, Workspace};
 use crate::join::JobContext;
 use crate::join::keys::{KeyGroups, KeyRule, SketchBuffers, Sketches};
 use crate::segment::Scratch;
-use std::collections::HashMap;
 
 /// A key of more records is frequent. A record makes at most half as many pairs a key, of 16 bytes each.
 const FEW: usize = 32;
-/// Bytes of a kept record of a frequent key, with its share of a list.
-const KEPT: u64 = 64;
-/// Such records for which there is always memory.
-const LEAST_KEPT: u64 = 1 << 16;
+/// Bytes of a list of kept records, and of each record in one that has grown twofold.
+const LIST: u64 = 24;
+const KEPT: u64 = 8;
+/// Bytes for lists that there always are.
+const LEAST_KEPT: u64 = 4 << 20;
 /// Positions between two checks whether to stop.
 const CHECKED: u32 = 1 << 12;
 
@@ -77,7 +77,7 @@ impl SharedKeys {
             records: &self.records,
             rule,
             sketches,
-            kept: Kept { most: (self.memory / KEPT).max(LEAST_KEPT), ..Kept::default() },
+            kept: Kept { most: (job.memory / 2).max(LEAST_KEPT), ..Kept::default() },
             buffers: SketchBuffers::default(),
         };
         let mut pairs = self.pairs.items(self.memory / 2).peekable();
@@ -87,11 +87,12 @@ impl SharedKeys {
             if position.is_multiple_of(CHECKED) {
                 job.progress.check()?;
             }
-            (near, keys) = (cleared(near), cleared(keys));
+            near.clear();
+            keys.clear();
             while let Some(pair) =
                 pairs.next_if(|pair| pair.as_ref().map_or(true, |&(pair, _)| halves(pair).0 == position))
             {
-                near.push(halves(pair?.0).1);
+                stars.meet(halves(pair?.0).1, &mut near);
             }
             while let Some(key) = frequent.next_if(|key| key.as_ref().map_or(true, |&key| halves(key).0 == position)) {
                 keys.push(halves(key?).1);
@@ -100,11 +101,6 @@ impl SharedKeys {
         }
         Ok(stars.keepers)
     }
-}
-
-fn cleared(mut numbers: Vec<u32>) -> Vec<u32> {
-    numbers.clear();
-    numbers
 }
 
 #[expect(clippy::cast_possible_truncation, reason = "both halves")]
@@ -169,25 +165,29 @@ impl Reading {
 /// The kept records of each frequent key, by position.
 #[derive(Default)]
 struct Kept {
-    of: HashMap<u32, Vec<u32>>,
+    /// By the number of the key.
+    lists: Vec<Vec<u32>>,
     count: u64,
-    /// Greatest count.
+    /// Most bytes.
     most: u64,
 }
 
 impl Kept {
     fn add(&mut self, key: u32, position: u32) -> Result<()> {
+        if key as usize >= self.lists.len() {
+            self.lists.resize_with(key as usize + 1, Vec::new);
+        }
         self.count += 1;
-        if self.count > self.most {
+        if self.lists.len() as u64 * LIST + self.count * KEPT > self.most {
             let message = "the records to keep that have frequent keys take more memory than is allowed";
             return Err(Error::invalid(message).with_remedy("allow more, or a maximum key frequency"));
         }
-        self.of.entry(key).or_default().push(position);
+        self.lists.get_mut(key as usize).into_iter().for_each(|list| list.push(position));
         Ok(())
     }
 
     fn of(&self, key: u32) -> &[u32] {
-        self.of.get(&key).map_or(&[], Vec::as_slice)
+        self.lists.get(key as usize).map_or(&[], Vec::as_slice)
     }
 }
 
@@ -202,14 +202,23 @@ struct Stars<'a> {
 }
 
 impl Stars<'_> {
-    /// Decides on a position that has the frequent keys `keys`, and shares a key with each of `near`.
-    fn decide(&mut self, position: u32, near: &mut Vec<u32>, keys: &[u32]) -> Result<()> {
-        near.retain(|&earlier| self.keepers.get(earlier as usize) == Some(&earlier));
-        keys.iter().for_each(|&key| near.extend_from_slice(self.kept.of(key)));
+    /// Adds an earlier position that shares a key to those that are kept, each with the number of shared keys. Equal
+    /// positions come one after the other.
+    fn meet(&self, earlier: u32, near: &mut Vec<(u32, u32)>) {
+        match near.last_mut() {
+            Some((last, shared)) if *last == earlier => *shared += 1,
+            _ if self.keepers.get(earlier as usize) == Some(&earlier) => near.push((earlier, 1)),
+            _ => {}
+        }
+    }
+
+    /// Decides on a position that has the frequent keys `keys`, and shares other keys with each of `near`.
+    fn decide(&mut self, position: u32, near: &mut Vec<(u32, u32)>, keys: &[u32]) -> Result<()> {
+        keys.iter().for_each(|&key| near.extend(self.kept.of(key).iter().map(|&earlier| (earlier, 1))));
         near.sort_unstable();
-        for same in near.chunk_by(|a, b| a == b) {
-            let Some(&earlier) = same.first() else { continue };
-            if self.takes(position, earlier, same.len() as u64)? {
+        for same in near.chunk_by(|a, b| a.0 == b.0) {
+            let Some(&(earlier, _)) = same.first() else { continue };
+            if self.takes(position, earlier, same.iter().map(|&(_, shared)| u64::from(shared)).sum())? {
                 self.keepers.get_mut(position as usize).into_iter().for_each(|keeper| *keeper = earlier);
                 return Ok(());
             }

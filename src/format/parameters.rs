@@ -349,8 +349,8 @@ pub(crate) enum StoreKind {
 pub fn check_hashers(what: &str, hasher: Option<&str>, of_others: Option<&str>) -> Result<()> {
     match (hasher, of_others) {
         (Some(own), Some(others)) if own != others => Err(Error::invalid(format!(
-            "the {what} were made by {own}, the fingerprints that they are to be compared with by {others}; distances \
-             between the two mean nothing"
+            "the {what} were made by {own}, those that they are to be compared with by {others}; comparing the two means \
+             nothing"
         ))),
         _ => Ok(()),
     }

@@ -169,7 +169,9 @@ impl KeyIndex {
     }
 
     /// The clusters of records that share keys. With a rule that takes any shared key, single linkage costs each key of
-    /// a record once, however many records share it; other rules and linkages make the pairs. New records
+    /// a record once, however many records share it. Stars compare each record with the kept ones that share a key with it, and
+    /// fail if the kept ones with frequent keys take more than the memory. Complete linkage, and single linkage with another
+    /// rule, make the pairs. New records
     /// ([`Clusters::with_new`]) are for fingerprints only.
     ///
     /// # Errors

@@ -17,6 +17,9 @@ pub(super) struct CommonKeys {
     most: Option<u64>,
 }
 
+/// Takes the records of each index that have a key.
+pub(super) type Visit<'a> = dyn FnMut(&[u64], &[u64]) -> Result<()> + 'a;
+
 struct Side {
     runs: Vec<Arc<Run>>,
     removed: NumberSet,
@@ -34,32 +37,24 @@ impl CommonKeys {
 
     /// Calls `visit` with the numbers of the records of each common key, those of each index ascending. Returns the
     /// number of common keys that do not count because too many records have them.
-    pub(super) fn visit(
-        &self,
-        progress: &Progress,
-        visit: &mut dyn FnMut(&[u64], &[u64]) -> Result<()>,
-    ) -> Result<u64> {
+    pub(super) fn visit(&self, progress: &Progress, visit: &mut Visit<'_>) -> Result<u64> {
         let [mut left, mut right] = self.sides.each_ref().map(|side| Records {
             keys: keys_of(side.runs.iter()).peekable(),
             removed: &side.removed,
             numbers: Vec::new(),
+            read: 0,
         });
         let most = self.most.unwrap_or(u64::MAX);
-        let (mut skipped, mut read) = (0, 0);
+        let mut skipped = 0;
         while let (Some(one), Some(other)) = (left.key()?, right.key()?) {
             let key = one.max(other);
-            let counts = [left.take(key, most)?, right.take(key, most)?];
+            let counts = [left.take(key, most, progress)?, right.take(key, most, progress)?];
             if counts.iter().all(|&count| count > 0) {
                 if counts[0].saturating_add(counts[1]) > most {
                     skipped += 1;
                 } else {
                     visit(&left.numbers, &right.numbers)?;
                 }
-            }
-            read += counts[0] + counts[1] + 1;
-            if read >= STEP {
-                progress.check()?;
-                progress.advance(std::mem::take(&mut read));
             }
         }
         Ok(skipped)
@@ -79,6 +74,7 @@ struct Records<'a> {
     removed: &'a NumberSet,
     /// The records of the key that was taken last.
     numbers: Vec<u64>,
+    read: u64,
 }
 
 impl Records<'_> {
@@ -91,13 +87,18 @@ impl Records<'_> {
     }
 
     /// Goes to a key and takes its records, at most `most` of them; returns how many there are.
-    fn take(&mut self, key: u64, most: u64) -> Result<u64> {
+    fn take(&mut self, key: u64, most: u64, progress: &Progress) -> Result<u64> {
         self.numbers.clear();
         let mut count = 0;
         while self.key()?.is_some_and(|next| next <= key)
             && let Some(entry) = self.keys.next()
         {
             let record = entry?.entry.record;
+            self.read += 1;
+            if self.read.is_multiple_of(STEP) {
+                progress.check()?;
+                progress.advance(STEP);
+            }
             if let Some(number) = record.id.number().filter(|&number| !self.removed.has(number))
                 && record.fingerprint == key
             {

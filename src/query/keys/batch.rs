@@ -216,7 +216,7 @@ impl Job<'_> {
     fn answer(&self, search: &mut Search, number: usize) -> Result<Vec<KeyMatch>> {
         let query = self.queries.get(number).copied().unwrap_or_default();
         let Some(merged) = &self.merged else { return search.single(self.view, query) };
-        check(self.format, query.sketch, self.how)?;
+        check(self.format, query, self.how)?;
         merged.answer(search, self.view, number - self.first, query)
     }
 }

@@ -81,7 +81,7 @@ impl Search {
 
     /// The answer to one query.
     pub(super) fn single(&mut self, view: &ReadView, query: QueryKeys<'_>) -> Result<Vec<KeyMatch>> {
-        check(self.format, query.sketch, &self.how)?;
+        check(self.format, query, &self.how)?;
         stored_keys(self.format, query.keys, &mut self.keys);
         self.answer(view, query.sketch, |_, segment, search| {
             search.lookup.add(&search.keys, segment, &mut search.candidates)
@@ -107,11 +107,12 @@ impl Search {
     }
 }
 
-/// Refuses a query that the index cannot answer.
-pub(super) fn check(format: KeyFormat, sketch: &[u8], how: &KeyQuery) -> Result<()> {
-    let has_sketches = format.sketch_bits() > 0 && !sketch.is_empty();
-    how.threshold.check(has_sketches, "create the index with sketches, and ask with one")?;
-    if sketch.is_empty() { Ok(()) } else { format.check_sketch(sketch) }
+/// Refuses a query that the index cannot answer. One without keys has no answer, so it needs no sketch.
+pub(super) fn check(format: KeyFormat, query: QueryKeys<'_>, how: &KeyQuery) -> Result<()> {
+    let (has_sketches, is_empty) = (format.sketch_bits() > 0, query.sketch.is_empty());
+    let remedy = if has_sketches { "ask with the sketch of the query" } else { "create the index with sketches" };
+    how.threshold.check(has_sketches && (!is_empty || query.keys.is_empty()), remedy)?;
+    if is_empty { Ok(()) } else { format.check_sketch(query.sketch) }
 }
 
 /// Replaces `stored` by the stored keys of a query, ascending, each once.

@@ -131,6 +131,10 @@ fn wrong_use_is_refused() {
     let path = directory.path().join("store");
     let index = KeyIndex::create(&path, &parameters(format, IdKind::Text), &options()).unwrap();
     let message = |result: fpstore::Result<()>| result.unwrap_err().to_string();
+    // A document without features has neither keys nor a sketch, and no answer.
+    assert!(index.query(&[], &[], &KeyQuery::new().with_min_jaccard(0.5)).unwrap().is_empty());
+    let without = index.query(&[1], &[], &KeyQuery::new().with_min_jaccard(0.5));
+    assert!(message(without.map(drop)).contains("without sketches"));
     let mut sorter = KeySorter::new(&path, &options(), format);
     assert!(message(sorter.push(fpstore::IdRef::Text("a"), &[1], &[0; 7])).contains("a sketch of 7 bytes"));
     sorter.push(fpstore::IdRef::Text("a"), &[1], &[0; 8]).unwrap();

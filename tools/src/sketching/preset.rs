@@ -17,13 +17,16 @@ pub enum PresetName {
 }
 
 impl FromStr for PresetName {
-    type Err = fpsketch::Error;
+    type Err = String;
 
     fn from_str(name: &str) -> Result<Self, Self::Err> {
         match name.parse() {
             Ok(preset) => Ok(Self::Simhash(preset)),
             Err(_) if name == LUCENE || name.parse::<MinHashPreset>().is_ok() => Ok(Self::MinHash(name.to_owned())),
-            Err(error) => Err(error),
+            Err(error) => {
+                let others = MinHashPreset::ALL.map(|preset| preset.to_string()).join(", ");
+                Err(format!("{error}; those of MinHash are {others}, {LUCENE}"))
+            }
         }
     }
 }

@@ -116,6 +116,34 @@ fn near_by_their_signatures_or_by_their_texts() {
 }
 
 #[test]
+fn far_documents_of_a_chain_are_counted_once() {
+    let place = Place::new();
+    // Each document replaces some words of the one before, so the ends of the chain have little in common.
+    let words = |document: u64| (0..3000u64).map(move |word| word + if word < 120 * document { 1_000_000 } else { 0 });
+    let line = |id| {
+        let text: Vec<String> = words(id).map(|word| word.to_string()).collect();
+        format!("{{\"id\":{id},\"text\":\"{}\"}}\n", text.join(" "))
+    };
+    let input = place.file("chain.ndjson", (0..12).map(line).collect::<String>());
+    let (clean, gone) = (place.path("clean.ndjson"), place.path("gone.ndjson"));
+    let mut run = fpdedup();
+    run.args(["documents", "--method", "minhash", "--bands", "1", "--rows", "1", "--num-perm", "128"]);
+    run.args(["--min-jaccard", "0.85", "--linkage", "single", "--features", "words:1", "--output"]).arg(&clean);
+    let found = run.arg("--evidence").arg(&gone).arg(&input).assert().success();
+    let told = String::from_utf8(found.get_output().stderr.clone()).unwrap();
+    let gone = fs::read_to_string(gone).unwrap();
+    let far = gone.lines().filter(|row| object(row)["jaccard"].as_f64().unwrap() < 0.85).count();
+    let removed = gone.lines().count();
+    let line = |name: &str| {
+        let line = told.lines().find(|line| line.contains(name)).unwrap_or_else(|| panic!("{name}: {told}"));
+        line.split(name).nth(1).unwrap().split_whitespace().next().unwrap().parse::<usize>().unwrap()
+    };
+    assert!(far > 0 && removed > far);
+    assert_eq!(line("far ones"), far, "{told}");
+    assert_eq!(line("all bands in common") + line("near ones"), removed - far, "{told}");
+}
+
+#[test]
 fn options_of_the_other_method() {
     let place = Place::new();
     place.file("a.ndjson", "{\"id\":1,\"text\":\"a b c\"}\n");

@@ -84,6 +84,10 @@ important first; \
 other ids follow, the smallest first. With --keep-by, FILE is a table, and a column of it is the priority. A listed \
 id takes 16 bytes of the memory, or 24 if it is a text. For a store without ids, fingerprints are kept.
 
+In a key index, records are near if they share keys (--min-shared, --min-jaccard) instead of being within K bits. \
+Its stars take 8 bytes of memory for each kept record and key of more than 32 records that it has, if --min-shared or \
+--min-jaccard is given; time grows with the kept records that share such keys.
+
 With --linkage star, the default, records are taken by priority: one that is not removed yet is kept, and removes all \
 records within K bits of it. So every removed record is near its keeper. With single, clusters are connected \
 components, and a record that is left out may differ in more than K bits from the record that is kept; a warning tells \

@@ -116,6 +116,9 @@ impl OtherIndex {
         }
         let parameters = Parameters::of_keys(format).with_ids(rule.kind().unwrap_or_default());
         let (index, _) = KeyIndex::create_loaded(&path, &parameters, &options, sorter.finish()?)?;
+        if rule.found() == Some(Found::Numbered) {
+            notice::warn(format_args!("{}: its records have no ids, and are numbered from 0", name()));
+        }
         Ok(Self { index, _directory: Some(directory) })
     }
 }

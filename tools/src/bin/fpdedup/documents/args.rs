@@ -91,7 +91,8 @@ pub(crate) struct DocumentsArgs {
     pub(crate) keep_order: First,
 
     /// File for the evidence: a row for every removed document with its id, its keeper, the first document of its
-    /// cluster and its distance from the keeper; with --verify also the similarity. Documents without ids are numbered
+    /// cluster and its distance from the keeper, with --verify also the similarity; for minhash the common bands and the
+    /// similarity. Documents without ids are numbered
     /// from 0 (.tsv, .csv, .ndjson or .parquet; .gz, .zst)
     #[arg(long, value_name = "FILE")]
     pub(crate) evidence: Option<PathBuf>,

@@ -44,6 +44,14 @@ impl Near {
         }
     }
 
+    /// Whether nothing tells a removed document from its keeper.
+    pub(super) fn is_equal(self, link: &Link) -> bool {
+        match self {
+            Self::Distance { .. } => link.near == 0,
+            Self::Keys { keys, .. } => link.near == keys as u64,
+        }
+    }
+
     fn rule(min_jaccard: f64) -> KeyRule {
         KeyRule::new().with_min_jaccard(min_jaccard)
     }

@@ -20,6 +20,8 @@ pub(super) struct Removals {
     by_nearness: Vec<u64>,
     /// Number of these that are not near their keeper.
     far: u64,
+    /// Number of the others that equal their keeper.
+    equal: u64,
     /// Number of documents that are not removed, because their texts differ.
     doubtful: u64,
 }
@@ -36,7 +38,10 @@ impl Removals {
                     self.by_nearness.resize(at + 1, 0);
                 }
                 self.by_nearness.iter_mut().skip(at).take(1).for_each(|count| *count += 1);
-                self.far += u64::from(near.is_far(&link));
+                match (near.is_far(&link), near.is_equal(&link)) {
+                    (true, _) => self.far += 1,
+                    (false, is_equal) => self.equal += u64::from(is_equal),
+                }
             }
         }
     }
@@ -98,7 +103,7 @@ struct Object<'a> {
 impl Summary<'_> {
     pub(super) fn write(&self, state: &State, json: bool) -> anyhow::Result<()> {
         let removed = self.removals.total();
-        let Removals { by_nearness, far, doubtful } = &self.removals;
+        let Removals { by_nearness, far, equal, doubtful } = &self.removals;
         if json {
             let (distance, min_jaccard) = match self.near {
                 Near::Distance { distance, .. } => (Some(distance), None),
@@ -132,17 +137,15 @@ impl Summary<'_> {
             ("documents", format!("{}, {} of text", count(state.documents), bytes(state.text_bytes))),
             ("removed", count(removed)),
         ];
+        let near = count(removed - equal - far);
         match self.near {
             Near::Distance { distance, .. } => {
-                let equal = by_nearness.first().copied().unwrap_or(0);
-                let near = format!("{} within {}", count(removed - equal - far), count_of(distance.into(), "bit"));
-                facts.extend([("  equal fingerprints", count(equal)), ("  near ones", near)]);
+                let near = format!("{near} within {}", count_of(distance.into(), "bit"));
+                facts.extend([("  equal fingerprints", count(*equal)), ("  near ones", near)]);
             }
             Near::Keys { keys, .. } => {
-                let all = by_nearness.get(keys).copied().unwrap_or(0);
-                let some =
-                    format!("{} with some of {} bands in common", count(removed - all - far), count(keys as u64));
-                facts.extend([("  all bands in common", count(all)), ("  near ones", some)]);
+                let near = format!("{near} with some of {} in common", count_of(keys as u64, "band"));
+                facts.extend([("  all bands in common", count(*equal)), ("  near ones", near)]);
             }
         }
         if *far > 0 {
@@ -153,7 +156,7 @@ impl Summary<'_> {
             facts.push(("  texts differ", format!("{}, less than {threshold} alike", count(*doubtful))));
         }
         if state.without > 0 {
-            facts.push(("  no fingerprint", count(state.without)));
+            facts.push(("  no features", count(state.without)));
         }
         if state.left_out > 0 {
             facts.push(("left out", count(state.left_out)));
