@@ -118,11 +118,9 @@ def compared(options, folder, parts, bands):
     if len(rows) != stats["keys"]:
         raise SystemExit("fpdump scan lists other keys than fpdump stats counts")
     of_keys, of_documents = bounds(rows, options.documents)
-    random = stats["information_bound_bits"] * stats["keys"] / 8
     yield "fpstore: distinct keys", stats["key_bytes"], of_keys
     yield "fpstore: their documents", stats["row_bytes"], of_documents
     yield "fpstore: both", stats["key_bytes"] + stats["row_bytes"], of_keys + of_documents
-    yield "fpstore: both, random keys", stats["key_bytes"] + stats["row_bytes"], random
     yield "fpstore: all files", stats["file_bytes"], of_keys + of_documents
     yield "RocksDB, zstd", rocksdb(rows, folder / "zstd", "zstd"), of_keys + of_documents
     yield "RocksDB, default", rocksdb(rows, folder / "default", None), of_keys + of_documents

@@ -1,9 +1,9 @@
 //! All pairs of records of a key index that share keys.
 //!
-//! `groups.rs` reads the keys of all runs in order, and the records of each; `common.rs` those of two indexes. `pairs.rs` makes the pairs of each key's
-//! records, sorts them, and counts how often each occurs: that many keys the two share. Every pair comes once, in the
-//! order in which its records were loaded. Memory is bounded: pairs are sorted in temporary files. `sketches.rs` compares
-//! the sketches of two records, and `rule.rs` says which are a pair.
+//! `groups.rs` reads the keys of all runs in order, and the records of each; `common.rs` those of two indexes.
+//! `pairs.rs` makes the pairs of each key's records, sorts them, and counts how often each occurs: that many keys the
+//! two share. Every pair comes once, in the order in which its records were loaded. Memory is bounded: pairs are sorted
+//! in temporary files. `sketches.rs` compares the sketches of two records, and `rule.rs` says which are a pair.
 
 mod common;
 mod groups;

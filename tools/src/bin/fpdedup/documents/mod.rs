@@ -1,9 +1,10 @@
 //! `fpdedup documents`: documents in, documents without near-duplicates out.
 //!
 //! Four phases, each of which leaves its result in the directory of the run (`work.rs`): `hash.rs` makes the
-//! fingerprints or keys (`maker.rs`, `method.rs`), `compare.rs` decides which documents are removed, `verify.rs` compares their texts with those of their
-//! keepers, `write.rs` writes the evidence and the documents that stay. A run that was stopped continues with the phase
-//! that was interrupted. Documents are known by their numbers in the input, so they need no ids.
+//! fingerprints or keys (`maker.rs`, `method.rs`), `compare.rs` decides which documents are removed, `verify.rs`
+//! compares their texts with those of their keepers, `write.rs` writes the evidence and the documents that stay. A run
+//! that was stopped continues with the phase that was interrupted. Documents are known by their numbers in the input,
+//! so they need no ids.
 
 pub(crate) mod args;
 mod compare;

@@ -156,7 +156,11 @@ impl Summary<'_> {
             facts.push(("  texts differ", format!("{}, less than {threshold} alike", count(*doubtful))));
         }
         if state.without > 0 {
-            facts.push(("  no features", count(state.without)));
+            let nothing = match self.near {
+                Near::Distance { .. } => "  no fingerprint",
+                Near::Keys { .. } => "  no signature",
+            };
+            facts.push((nothing, count(state.without)));
         }
         if state.left_out > 0 {
             facts.push(("left out", count(state.left_out)));
