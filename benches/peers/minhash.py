@@ -81,7 +81,7 @@ class Bench(documents.Bench):
         for folder, folders, files in os.walk(self.work):
             folders[:] = [name for name in folders if name != "out"]
             for file in files:
-                # What is being written has a name such as .clean.parquet.XXXXXX.tmp.
+                # What is being written has a name such as .clean.parquet.4f1c.tmp.
                 if not file.lstrip(".").startswith(("out.", "clean.", "gone.")):
                     try:
                         size += os.stat(os.path.join(folder, file)).st_size

@@ -170,7 +170,7 @@ impl<F: Fingerprint> Clustering<F> {
         }
         let (labels, keepers) = labels.finish()?;
         let smallest = smallest.map(|smallest| Ok(smallest.finish()?.0)).transpose()?;
-        let measure = clusters.measure(&segments, &components, keepers.as_deref())?;
+        let measure = clusters.measure()?;
         Ok(Self {
             executor: Arc::clone(&clusters.job.executor),
             segments,

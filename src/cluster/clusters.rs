@@ -1,6 +1,5 @@
 //! The clusters of a store, before they are searched.
 
-use crate::cluster::components::Components;
 use crate::cluster::linkage::Linkage;
 use crate::cluster::linker::Linker;
 use crate::cluster::nearness::Measure;
@@ -14,7 +13,7 @@ use crate::segment::Segment;
 use crate::version::Snapshot;
 use std::marker::PhantomData;
 use std::path::Path;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 /// If more than one of this many fingerprints is wanted, all are read instead of looking each up.
 pub(crate) const LOOKED_UP: u64 = 256;
@@ -92,21 +91,11 @@ impl<F: Fingerprint> Clusters<F> {
         self.linker.as_ref().map_or(0, |linker| linker.skipped())
     }
 
-    /// Measures how near records are to the keepers of their components, if these were kept.
-    pub(crate) fn measure(
-        &self,
-        segments: &[Arc<Segment>],
-        components: &Components,
-        keepers: Option<&[F]>,
-    ) -> Result<Measure<F>> {
+    /// Measures how near records are to the keepers of their components.
+    pub(crate) fn measure(&self) -> Result<Measure<F>> {
         let Some(linker) = &self.linker else { return Ok(Measure::Distance { k: self.k }) };
-        let count = |keepers| {
-            let memory = self.spare()? / 2;
-            let numbers = self.job.executor.run(|| Numbers::<F>::new(segments, memory / 2))?;
-            linker.count_shared(&numbers, components, keepers, &self.job_within(memory - numbers.bytes()))
-        };
-        let shared = keepers.map(count).transpose()?.unwrap_or_default();
-        Ok(Measure::Linked { linker: Arc::clone(linker), shared })
+        let (job, all_near) = (self.job_within(self.spare()? / 2), self.linkage != Linkage::Single);
+        Ok(Measure::Linked { linker: Arc::clone(linker), shared: OnceLock::new(), job, all_near })
     }
 
     /// A part of the work with this much memory, and the same progress.

@@ -96,8 +96,12 @@ impl<F: Fingerprint> Clustering<F> {
         add: impl Fn(&mut T, Decision<F>) -> ControlFlow<()> + Sync,
         mut sink: impl FnMut(T) -> Result<ControlFlow<()>>,
     ) -> Result<LeftOut> {
-        if self.keepers.is_none() {
+        let Some(keepers) = &self.keepers else {
             return Err(Error::invalid("the clusters were found without their keepers"));
+        };
+        let measures = wants_evidence || !self.measure.all_near();
+        if measures {
+            self.measure.count(&self.segments, &self.components, keepers)?;
         }
         let work = |(): &mut (), share: Share, output: &Output<_>| {
             self.progress.check()?;
@@ -119,10 +123,11 @@ impl<F: Fingerprint> Clustering<F> {
                     }
                     let records = records_of(&ids).saturating_add(groups.count_rest(fingerprint)?);
                     let others = records.saturating_sub(u64::from(near == fingerprint));
-                    if others > 0 {
+                    let is_far = others > 0 && measures && {
                         let nearness = self.measure.of(groups.number(), fingerprint, near, &mut buffers)?;
-                        part.1.add(others, self.measure.is_far(nearness));
-                    }
+                        self.measure.is_far(nearness)
+                    };
+                    part.1.add(others, is_far);
                     continue;
                 }
                 let grounds = self.grounds((groups.number(), fingerprint), component, &ids, more, &mut buffers)?;

@@ -1,10 +1,14 @@
 //! How near removed records are to the keepers of their clusters.
 
+use crate::cluster::components::Components;
 use crate::cluster::linker::Linker;
+use crate::cluster::numbers::Numbers;
 use crate::error::Result;
 use crate::fingerprint::Fingerprint;
+use crate::join::JobContext;
 use crate::join::keys::SketchBuffers;
-use std::sync::Arc;
+use crate::segment::Segment;
+use std::sync::{Arc, OnceLock};
 
 /// How near a record is to the keeper of its cluster.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -37,17 +41,46 @@ impl Nearness {
 pub(crate) enum Measure<F> {
     /// By fingerprints, of which near ones differ in at most `k` bits.
     Distance { k: u32 },
-    /// By a linker. `shared` has by number the keys that the record and its keeper both have, if keepers were kept.
-    Linked { linker: Arc<dyn Linker<F>>, shared: Vec<u32> },
+    /// By a linker.
+    Linked {
+        linker: Arc<dyn Linker<F>>,
+        /// By number the keys that the record and its keeper both have, once they were counted.
+        shared: OnceLock<Vec<u32>>,
+        /// The memory for counting.
+        job: JobContext,
+        /// Whether the linkage leaves out only records that are near their keepers.
+        all_near: bool,
+    },
 }
 
 impl<F: Fingerprint> Measure<F> {
+    /// Whether it is known without measuring that records are near their keepers.
+    pub(crate) fn all_near(&self) -> bool {
+        matches!(self, Self::Linked { all_near: true, .. })
+    }
+
+    /// Counts shared keys, which takes a pass over all of them, if this was not done before. `keepers` has the
+    /// fingerprints of the components' keepers.
+    pub(crate) fn count(&self, segments: &[Arc<Segment>], components: &Components, keepers: &[F]) -> Result<()> {
+        let Self::Linked { linker, shared, job, .. } = self else { return Ok(()) };
+        if shared.get().is_some() {
+            return Ok(());
+        }
+        let numbers = job.executor.run(|| Numbers::<F>::new(segments, job.memory / 2))?;
+        let mut rest = job.clone();
+        rest.memory = job.memory - numbers.bytes();
+        let counted = linker.count_shared(&numbers, components, keepers, &rest)?;
+        // Another thread may have counted the same.
+        let _ = shared.set(counted);
+        Ok(())
+    }
+
     /// How near the fingerprint with a number is to its keeper's.
     pub(crate) fn of(&self, number: u32, fingerprint: F, keeper: F, buffers: &mut SketchBuffers) -> Result<Nearness> {
         match self {
             Self::Distance { .. } => Ok(Nearness::Distance(fingerprint.distance(keeper))),
-            Self::Linked { linker, shared } => {
-                let shared = shared.get(number as usize).copied().unwrap_or(0).into();
+            Self::Linked { linker, shared, .. } => {
+                let shared = shared.get().and_then(|shared| shared.get(number as usize)).copied().unwrap_or(0).into();
                 Ok(Nearness::Keys { shared, jaccard: linker.jaccard(fingerprint, keeper, buffers)? })
             }
         }
