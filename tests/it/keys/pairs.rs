@@ -21,7 +21,7 @@ pub(super) struct Wanted {
 }
 
 impl Wanted {
-    fn rule(self) -> KeyRule {
+    pub(super) fn rule(self) -> KeyRule {
         let rule = KeyRule::new().with_min_shared(self.min_shared).with_min_jaccard(self.min_jaccard);
         self.most.map_or(rule, |most| rule.with_max_key_frequency(most))
     }
@@ -66,7 +66,7 @@ fn found(index: &KeyIndex, wanted: Wanted, memory: u64) -> (Vec<KeyPair>, u64) {
 }
 
 /// The label of each record by connected components: the smallest id.
-fn components(model: &Model, pairs: &[KeyPair]) -> BTreeMap<Id, Id> {
+pub(super) fn components(model: &Model, pairs: &[KeyPair]) -> BTreeMap<Id, Id> {
     let mut labels: BTreeMap<Id, Id> = model.records.keys().map(|id| (id.clone(), id.clone())).collect();
     loop {
         let mut changed = false;
@@ -107,7 +107,7 @@ pub(super) fn labels(index: &KeyIndex, wanted: Wanted, linkage: Linkage) -> BTre
 }
 
 /// The keys that two records share, but for too frequent ones, and their estimated similarity.
-fn nearness(model: &Model, wanted: Wanted, a: &Id, b: &Id) -> Nearness {
+pub(super) fn nearness(model: &Model, wanted: Wanted, a: &Id, b: &Id) -> Nearness {
     let count = |key: &u64| model.keys().values().filter(|keys| keys.contains(key)).count() as u64;
     let shared =
         model.keys()[a].intersection(&model.keys()[b]).filter(|key| wanted.most.is_none_or(|most| count(key) <= most));

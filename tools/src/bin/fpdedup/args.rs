@@ -62,7 +62,8 @@ fingerprints take 16 bytes of temporary space each beyond the memory.
 in more than K), the number of clusters of each size and, for the largest clusters, the diameter (the greatest \
 distance between two fingerprints) and the share of pairs of records that are farther apart than K. If that share is \
 large, the cluster is a chain: choose a smaller K. With --linkage star or complete, also what single linkage would \
-do, as for `fpdedup keep`.
+do, as for `fpdedup keep`. Of a key index, the report counts shared keys and, with sketches, estimated Jaccard \
+similarities in twentieths, instead of bits and diameters.
 
 --previous: records are identified by their ids. A record that has another fingerprint now must be in --new. Labels \
 may be in any \
@@ -118,8 +119,10 @@ over an old one, as with ids that grow and --keep smallest, all output is the sa
 clusters with a few removed ids and their distances. For star and complete, also chains: connected components of \
 several clusters, how many more records single linkage would remove from them, and how many bits those differ in from \
 the record that it would keep. Finding the components takes four bytes a fingerprint. With --previous, chains are \
-unknown, because old records are not compared, and the report says so; they are null in JSON, as for single. --picture \
-draws sizes and distances.
+unknown, because old records are not compared, and the report says so; they are null in JSON, as for single. So are \
+chains of stars in a key index with --min-shared or --min-jaccard, as finding them would take all pairs. Of a key index \
+the report counts shared keys and, with sketches, estimated Jaccard similarities in twentieths, instead of bits. \
+--picture draws sizes, and distances or shared keys and similarities.
 
 Examples:
   fpdedup keep store > keep.txt
@@ -298,11 +301,11 @@ pub(crate) struct KeepOptions {
 /// The report on clusters.
 #[derive(Clone, Debug, ClapArgs)]
 pub(crate) struct ReportOptions {
-    /// Report: distances of removed records from their keepers, sizes of clusters, chains, the largest clusters. With
-    /// it, ids and labels are written to --output only
+    /// Report: distances of removed records from their keepers (of a key index, shared keys and similarities), sizes of
+    /// clusters, chains, the largest clusters. With it, ids and labels are written to --output only
     #[arg(long)]
     pub(crate) report: bool,
-    /// File for a picture of sizes and distances (.svg)
+    /// File for a picture of sizes and distances, or shared keys and similarities (.svg)
     #[arg(long, value_name = "FILE")]
     pub(crate) picture: Option<PathBuf>,
 }

@@ -21,7 +21,7 @@ use crate::job::{Job, Needs, Writing, open};
 use crate::label_rows::{push_label, push_record};
 use crate::loaded::Other;
 use crate::priorities::Kept;
-use crate::report::{About, Reporting};
+use crate::report::{About, Near, Reporting};
 
 /// The column of ids, and the column for a store without ids.
 pub(crate) const COLUMNS: &[Column] = &[Column::id("id")];
@@ -88,11 +88,15 @@ pub(crate) fn run<F: Fingerprint>(
     removed.map(Writing::finish).transpose()?;
     kept.warn_of_unknown();
     let (far, left_out) = match &report {
-        Some(report) => (report.far_records, report.records.saturating_sub(report.clusters)),
+        Some(report) => (report.removed.far, report.records.saturating_sub(report.clusters)),
         None => (left.far, left.records),
     };
     if let Some(report) = report {
-        reporting.write(&report, About { linkage, distance, names: ["kept", "removed"] }, job.json())?;
+        reporting.write(
+            &report,
+            About { linkage, near: Near::Distance(distance), names: ["kept", "removed"] },
+            job.json(),
+        )?;
     }
     job.warn_of_chains(far, left_out, distance);
     warn_of_overruled(clustering.overruled());
