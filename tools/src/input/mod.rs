@@ -69,7 +69,7 @@ pub use id_reader::IdReader;
 pub use ids::{Found, IdRule, Ids, RawId};
 pub use keys::KeyReader;
 pub(crate) use keys::names::HASHER;
-pub use labels::{Evidence, EvidenceReader, LabelLines, LabelReader};
+pub use labels::{Evidence, EvidenceReader, Ground, LabelLines, LabelReader};
 pub use lines::LINE_LIMIT;
 pub use opened::Input;
 pub use options::InputOptions;

@@ -9,7 +9,7 @@ use fpstore::clusters::{Clustering, Clusters, Decision, Label, LeftOut, Linkage,
 use fpstore::{ErrorKind, Fingerprint, Id, IdKind};
 use fpstore_tools::common::Common;
 use fpstore_tools::exit::Outcome;
-use fpstore_tools::input::{EvidenceReader, Ids, Source};
+use fpstore_tools::input::{EvidenceReader, Ground, Ids, Source};
 use fpstore_tools::notice;
 use fpstore_tools::number::count_of;
 use fpstore_tools::output::{Column, EVIDENCE, Output, Rows};
@@ -184,7 +184,12 @@ fn go_on<F: Fingerprint>(
     };
     let mut removals = clusters.removals()?;
     let reader = EvidenceReader::open(&source, kind, Some(&job.temp_dir()), &Progress::hidden())?;
-    reader.each(|one| removals.push(one.record, one.keeper, one.distance, one.line).map_err(name))?;
+    reader.each(|one| match one.ground {
+        Ground::Distance(distance) => removals.push(one.record, one.keeper, distance, one.line).map_err(name),
+        Ground::SharedKeys(_) => {
+            bail!("{}: it is evidence of a key index, the store is of fingerprints", source.name())
+        }
+    })?;
     clusters.find_from_removals(removals, &kept.keeper).map_err(name)
 }
 
