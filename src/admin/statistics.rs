@@ -251,6 +251,7 @@ pub(crate) fn of_view(context: &StoreContext, view: &ReadView) -> Statistics {
             total.resident_bytes += segment.resident_bytes();
         });
         total.file_bytes += keys.file_bytes;
+        total.filter_bytes = 0;
         total.keys = Some(keys);
     }
     for (memtable, visible) in view.memtables() {
@@ -260,7 +261,7 @@ pub(crate) fn of_view(context: &StoreContext, view: &ReadView) -> Statistics {
     }
     (total.records, total.is_count_exact) = records_of_view(parameters, view);
     total.is_distinct_exact &= total.unflushed == 0 && total.tombstones == 0;
-    total.filters = filters::statistics(&version.segments, context.filter_budget());
+    total.filters = filters::statistics(&version.segments, context);
     total
 }
 

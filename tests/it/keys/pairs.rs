@@ -4,7 +4,7 @@ use super::model::*;
 use crate::linkage::decisions;
 use fpstore::clusters::{Keeper, Label, Linkage, Nearness};
 use fpstore::keys::{KeyPair, KeyRule, jaccard};
-use fpstore::{Id, IdKind, KeyFormat, KeyIndex, Maintenance, Options};
+use fpstore::{Filters, Id, IdKind, KeyFormat, KeyIndex, Maintenance, Options};
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::ControlFlow;
 
@@ -193,6 +193,10 @@ fn a_key_of_all_records_costs_each_record_once() {
     let (index, _) =
         KeyIndex::create_loaded(&path, &parameters(format, IdKind::Number), &options(), sorter.finish().unwrap())
             .unwrap();
+    // A table of so many fingerprints would have a filter; nothing would ask one of the numbers of records.
+    let with_filters = KeyIndex::open_read_only(&path, &options().with_filters(Filters::AtOpen)).unwrap();
+    let statistics = with_filters.statistics();
+    assert_eq!([statistics.filter_bytes, statistics.filters.wanted_bytes, statistics.filters.built_bytes], [0; 3]);
     let wanted = Wanted { min_shared: 1, min_jaccard: 0.0, most: None };
     let clusters = index.clusters(wanted.rule()).unwrap();
     let clustering = clusters.find(&Keeper::Smallest).unwrap();
