@@ -159,8 +159,8 @@ impl<F: Fingerprint> Clusters<F> {
         self
     }
 
-    /// Prepares for the evidence of earlier stars ([`Clusters::removals`]), as [`Clusters::with_keepers`]. Takes four bytes
-    /// more a fingerprint of the store.
+    /// Prepares for the evidence of earlier stars ([`Clusters::removals`]), as [`Clusters::with_keepers`]. Takes four
+    /// bytes more a fingerprint of the store.
     #[must_use]
     pub fn with_removals(mut self) -> Self {
         self.removals = true;

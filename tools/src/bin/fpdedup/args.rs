@@ -282,7 +282,8 @@ pub(crate) struct KeepOptions {
     #[command(flatten)]
     pub(crate) order: Order,
     /// File for the evidence: a row for every record that is not kept, with its keeper, the smallest id of its cluster
-    /// and its distance from the keeper, or the shared keys and estimated similarity (.tsv, .csv, .ndjson, or .parquet; .gz, .zst)
+    /// and its distance from the keeper, or the shared keys and estimated similarity (.tsv, .csv, .ndjson, or .parquet;
+    /// .gz, .zst)
     #[arg(long, value_name = "FILE")]
     pub(crate) evidence: Option<PathBuf>,
     /// Evidence that this command wrote for STORE before, at the same K (.tsv, .txt, .csv, .ndjson, .parquet, or - for
@@ -290,8 +291,8 @@ pub(crate) struct KeepOptions {
     /// are compared. The new evidence has all rows
     #[arg(long, value_name = "EVIDENCE")]
     pub(crate) previous: Option<PathBuf>,
-    /// Records to add to those of STORE: another store, or input as for fpload: files, a directory or a pattern of names
-    /// (- is standard input). Those that are in STORE too count once, as old
+    /// Records to add to those of STORE: another store, or input as for fpload: files, a directory or a pattern of
+    /// names (- is standard input). Those that are in STORE too count once, as old
     #[arg(long, value_name = "INPUT")]
     pub(crate) new: Option<PathBuf>,
     #[command(flatten)]
