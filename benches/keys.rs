@@ -2,8 +2,8 @@
 //! queries, one by one and as a batch.
 //!
 //! `cargo bench --bench keys -- RECORDS KEYS [NEAR [STORE]]` makes RECORDS records of KEYS random keys of 48 bits. Of
-//! every hundred records, NEAR (0) repeat two thirds of the keys of the one before. STORE keeps the index; if it is there
-//! already, it is only asked.
+//! every hundred records, NEAR (0) repeat two thirds of the keys of the one before. STORE keeps the index; if it is
+//! there already, it is only asked.
 #![allow(
     clippy::unwrap_used,
     clippy::indexing_slicing,

@@ -260,8 +260,8 @@ pub fn single_text_ids(bytes: &[u8], lengths: [u64; 3], ranks: &[u64]) -> Result
     ranks.iter().map(of).collect()
 }
 
-/// Opens table `number` (adjacent data, codes and index) of a segment of this many fingerprints, and decodes all blocks:
-/// the keys, filled up with zeros to 64 bits, or the leading 64 bits of rows.
+/// Opens table `number` (adjacent data, codes and index) of a segment of this many fingerprints, and decodes all
+/// blocks: the keys, filled up with zeros to 64 bits, or the leading 64 bits of rows.
 pub fn table(
     bytes: &[u8],
     lengths: [u64; 3],

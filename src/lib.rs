@@ -110,7 +110,7 @@ pub mod pairs {
 pub mod clusters {
     pub use crate::cluster::{
         Chain, Chains, ClusterChange, ClusterChanges, ClusterReport, ClusterUpdate, Clustered, ClusteredIter,
-        Clustering, Clusters, Decision, Keeper, Label, LabelRef, LargeCluster, LeftOut, Linkage, Nearness, Previous,
-        Ranking, Removals, Removed, SizeClass,
+        Clustering, Clusters, Decision, Keeper, Label, LabelRef, LargeCluster, LeftOut, Linkage, Nearness, Nearnesses,
+        Previous, Ranking, Removals, Removed, SizeClass, Spread,
     };
 }

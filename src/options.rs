@@ -99,8 +99,8 @@ impl Options {
         self
     }
 
-    /// Loads within about this many bytes of memory, at least 256 KiB, and a few mebibytes that every load takes. Records
-    /// beyond that are sorted in temporary files.
+    /// Loads within about this many bytes of memory, at least 256 KiB, and a few mebibytes that every load takes.
+    /// Records beyond that are sorted in temporary files.
     ///
     /// The default is half of the memory that the process may still take when the load begins
     /// ([`Options::with_filter_memory`] says how it is determined), and 1 GiB if that is unknown.
@@ -118,8 +118,8 @@ impl Options {
         self
     }
 
-    /// Keeps the latest writes in memtables of about this many bytes; there may be four of them. One of 64 MiB has space
-    /// for more than a million records.
+    /// Keeps the latest writes in memtables of about this many bytes; there may be four of them. One of 64 MiB has
+    /// space for more than a million records.
     #[must_use]
     pub fn with_memtable_memory(mut self, bytes: u64) -> Self {
         self.memtable_memory = bytes;

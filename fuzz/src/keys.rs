@@ -13,8 +13,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::sync::Arc;
 
-/// A key index is sound for the library only if both files are sound for the naive reader; then its answers are those of
-/// brute force. A repair leaves a sound index, or refuses. No operation panics.
+/// A key index is sound for the library only if both files are sound for the naive reader; then its answers are those
+/// of brute force. A repair leaves a sound index, or refuses. No operation panics.
 pub fn keys(data: &[u8]) {
     let mut take = Take(data);
     let mode = take.u8();

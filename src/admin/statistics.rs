@@ -110,9 +110,9 @@ impl KeyStatistics {
         if self.keys == 0 { 0.0 } else { bytes as f64 * 8.0 / self.keys as f64 }
     }
 
-    /// Least bits of a key with its number, of as many distinct random keys that equally many random records share each:
-    /// log2 of the number of sets of the distinct keys, and for each of them of the sets of its records, divided by the
-    /// number of keys with their records. Where some keys are far more frequent than others, it may be less.
+    /// Least bits of a key with its number, of as many distinct random keys that equally many random records share
+    /// each: log2 of the number of sets of the distinct keys, and for each of them of the sets of its records, divided
+    /// by the number of keys with their records. Where some keys are far more frequent than others, it may be less.
     #[must_use]
     #[expect(clippy::cast_precision_loss, reason = "a bound to four digits")]
     pub fn information_bound_bits(&self) -> Option<f64> {
@@ -251,6 +251,7 @@ pub(crate) fn of_view(context: &StoreContext, view: &ReadView) -> Statistics {
             total.resident_bytes += segment.resident_bytes();
         });
         total.file_bytes += keys.file_bytes;
+        total.filter_bytes = 0;
         total.keys = Some(keys);
     }
     for (memtable, visible) in view.memtables() {
@@ -260,7 +261,7 @@ pub(crate) fn of_view(context: &StoreContext, view: &ReadView) -> Statistics {
     }
     (total.records, total.is_count_exact) = records_of_view(parameters, view);
     total.is_distinct_exact &= total.unflushed == 0 && total.tombstones == 0;
-    total.filters = filters::statistics(&version.segments, context.filter_budget());
+    total.filters = filters::statistics(&version.segments, context);
     total
 }
 

@@ -3,6 +3,7 @@
 use crate::bitset::Bitset;
 use crate::cluster::components::Components;
 use crate::cluster::labels::Label;
+use crate::cluster::nearness::Nearnesses;
 
 /// What single linkage would remove beyond what star or complete linkage does.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -13,9 +14,8 @@ pub struct Chains<F = u64> {
     pub largest: Option<Chain<F>>,
     /// Records that are kept and that single linkage would remove.
     pub more_removed: u64,
-    /// Number of these records by distance from the record that single linkage would keep instead: none differs in 0
-    /// bits, so many in 1 bit, and so on.
-    pub distances: Vec<u64>,
+    /// Number of these records by how near they are to the record that single linkage would keep instead.
+    pub nearnesses: Nearnesses,
 }
 
 /// A connected component of several clusters.
@@ -82,6 +82,15 @@ impl Divided {
     /// The divided component of a number.
     pub(crate) fn component(&self, number: u32) -> Option<usize> {
         self.components.of(number)
+    }
+
+    pub(crate) fn components(&self) -> &Components {
+        &self.components
+    }
+
+    /// The cluster with the keeper of each component.
+    pub(crate) fn all_first(&self) -> impl Iterator<Item = usize> {
+        self.first.iter().map(|&cluster| cluster as usize)
     }
 
     /// The cluster with the keeper of a component.

@@ -140,8 +140,8 @@ impl<F: Fingerprint> Clusters<F> {
     }
 
     /// Keeps the fingerprint of each cluster's keeper, for the decision on each record
-    /// ([`crate::clusters::Clustering::visit_kept`]) and the number of records that are far from it
-    /// ([`crate::clusters::ClusterReport::far_records`]). Takes the bytes of a fingerprint a cluster of several.
+    /// ([`crate::clusters::Clustering::visit_kept`]) and the numbers of records by how near they are to it
+    /// ([`crate::clusters::ClusterReport::removed`]). Takes the bytes of a fingerprint a cluster of several.
     #[must_use]
     pub fn with_keepers(mut self) -> Self {
         self.keepers = true;
@@ -150,16 +150,17 @@ impl<F: Fingerprint> Clusters<F> {
 
     /// Finds the connected components, too, if the linkage is star or complete: the report tells then which of them are
     /// chains ([`crate::clusters::ClusterReport::chains`]), unless earlier stars are continued
-    /// ([`Clusters::find_from_removals`]), where the pairs of old records are unknown. Takes four more bytes a
-    /// fingerprint, and sixteen a chain.
+    /// ([`Clusters::find_from_removals`]), where the pairs of old records are unknown, or stars of a key index have a
+    /// rule that not every shared key fulfils: they are found without all pairs. Takes four more bytes a fingerprint,
+    /// eight in a key index, and sixteen a chain.
     #[must_use]
     pub fn with_chains(mut self) -> Self {
         self.chains = true;
         self
     }
 
-    /// Prepares for the evidence of earlier stars ([`Clusters::removals`]), as [`Clusters::with_keepers`]. Takes four bytes
-    /// more a fingerprint of the store.
+    /// Prepares for the evidence of earlier stars ([`Clusters::removals`]), as [`Clusters::with_keepers`]. Takes four
+    /// bytes more a fingerprint of the store.
     #[must_use]
     pub fn with_removals(mut self) -> Self {
         self.removals = true;
@@ -207,8 +208,9 @@ impl<F: Fingerprint> Clusters<F> {
     /// # Errors
     /// `Unsupported` if there are more than four billion fingerprints.
     pub fn least_memory(&self) -> Result<u64> {
-        let chains = if self.chains && self.linkage != Linkage::Single { COMPONENT } else { 0 };
         let has_keys = self.linker.is_some();
+        let in_chains = if has_keys { COMPONENT + SHARED } else { COMPONENT };
+        let chains = if self.chains && self.linkage != Linkage::Single { in_chains } else { 0 };
         let shared = if self.keepers && has_keys { SHARED } else { 0 };
         let records = if self.linkage == Linkage::Star && has_keys { RECORD } else { 0 };
         // A byte for the bits.

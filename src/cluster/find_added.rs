@@ -1,8 +1,8 @@
 //! Finding the stars of a store and of added records, where earlier decisions hold.
 //!
 //! The earlier keepers come first by priority, then the new fingerprints; the removed ones take no part. So only pairs
-//! with a new fingerprint are searched, and `linkage.rs` makes the stars of them. A fingerprint is new if the store does
-//! not have it: a new record of an old fingerprint shares the keeper of that.
+//! with a new fingerprint are searched, and `linkage.rs` makes the stars of them. A fingerprint is new if the store
+//! does not have it: a new record of an old fingerprint shares the keeper of that.
 
 use crate::bitset::Bitset;
 use crate::cluster::clustering::{Among, Clustering, United};
@@ -44,8 +44,8 @@ impl<F: Fingerprint> Clusters<F> {
     /// Takes the evidence of earlier stars of the store, for [`Clusters::find_from_removals`].
     ///
     /// # Errors
-    /// `Unsupported` for other linkages than [`Linkage::Star`]; `InvalidInput` without [`Clusters::with_removals`]; those
-    /// of [`Clusters::find`] about memory and numbers, and from reading.
+    /// `Unsupported` for other linkages than [`Linkage::Star`]; `InvalidInput` without [`Clusters::with_removals`];
+    /// those of [`Clusters::find`] about memory and numbers, and from reading.
     pub fn removals(&self) -> Result<Removals<F>> {
         if self.linkage != Linkage::Star {
             return Err(Error::new(ErrorKind::Unsupported, "only stars can continue earlier ones")
@@ -59,9 +59,9 @@ impl<F: Fingerprint> Clusters<F> {
 
     /// Finds stars of the store's and the new records ([`Clusters::with_new`]), where earlier decisions hold: the
     /// records that `removals` has stay removed, by their keepers, and all other records of the store are kept. Of the
-    /// new records, those near an earlier keeper are removed, by the one of highest priority among these; the others are
-    /// taken by priority, as [`Linkage::Star`] does. A new record with the fingerprint of an old one shares its keeper.
-    /// Only the neighbours of new fingerprints are searched.
+    /// new records, those near an earlier keeper are removed, by the one of highest priority among these; the others
+    /// are taken by priority, as [`Linkage::Star`] does. A new record with the fingerprint of an old one shares its
+    /// keeper. Only the neighbours of new fingerprints are searched.
     ///
     /// The kept records are those of [`Clusters::find`] if that made `removals` for the store, with the same keeper and
     /// distance, and [`Clustering::overruled`] is zero. If no new record has priority over an old one, keepers and

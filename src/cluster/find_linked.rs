@@ -61,6 +61,21 @@ impl<F: Fingerprint> Taker<F> for Numbering<'_, F> {
     }
 }
 
+/// The clusters of positions and their keepers and, if the connected components are wanted, those that are divided.
+fn components_of(
+    positions: Vec<u32>,
+    keepers: Vec<u32>,
+    connected: Option<Components>,
+) -> (Components, Option<Divided>) {
+    let connected = connected.map(|connected| {
+        let keepers = Divided::keepers(&connected, &positions);
+        (connected, keepers)
+    });
+    let components = Components::of_keepers(positions, keepers, &Bitset::new(0));
+    let divided = connected.map(|(connected, keepers)| Divided::of(connected, keepers, &components));
+    (components, divided)
+}
+
 impl<F: Fingerprint> Clusters<F> {
     /// The clusters by star or complete linkage.
     pub(crate) fn link(&self, keeper: &Keeper) -> Result<United<F>> {
@@ -89,12 +104,7 @@ impl<F: Fingerprint> Clusters<F> {
         let connected = sets.map(|sets| Components::new(sets.into_parents()));
         let (positions, members) = self.positions((&segments, &numbers), &has_pairs, keeper, spare / 2)?;
         let keepers = self.keepers(self.linkage, &pairs, &positions, members, spare / 2)?;
-        let connected = connected.map(|connected| {
-            let keepers = Divided::keepers(&connected, &positions);
-            (connected, keepers)
-        });
-        let components = Components::of_keepers(positions, keepers, &Bitset::new(0));
-        let divided = connected.map(|(connected, keepers)| Divided::of(connected, keepers, &components));
+        let (components, divided) = components_of(positions, keepers, connected);
         let searched = count.into();
         Ok(United { segments, numbers, components, divided, before: None, searched, labelled: 0 })
     }
@@ -108,11 +118,18 @@ impl<F: Fingerprint> Clusters<F> {
         let job = self.job_within((spare - numbers.bytes()) / 2);
         let mut members = Bitset::new(count as usize);
         linker.members(&numbers, &mut members, &job)?;
+        let connected = if self.chains && linker.unites_without_pairs() {
+            let sets = UnionFind::new(count);
+            linker.unite(&numbers, &sets, &job)?;
+            Some(Components::new(sets.into_parents()))
+        } else {
+            None
+        };
         let (positions, members) = self.positions((&segments, &numbers), &members, keeper, job.memory)?;
         let keepers = linker.stars(&numbers, &positions, members, &job)?;
-        let components = Components::of_keepers(positions, keepers, &Bitset::new(0));
+        let (components, divided) = components_of(positions, keepers, connected);
         let searched = count.into();
-        Ok(United { segments, numbers, components, divided: None, before: None, searched, labelled: 0 })
+        Ok(United { segments, numbers, components, divided, before: None, searched, labelled: 0 })
     }
 
     /// By number the position of each fingerprint that takes part, by priority, and the number of positions.

@@ -69,6 +69,10 @@ impl Linker<u64> for KeyLinks {
         })
     }
 
+    fn unites_without_pairs(&self) -> bool {
+        self.rule.takes_all()
+    }
+
     fn pairs(&self, job: &JobContext, visit: &mut dyn FnMut(u64, u64) -> Result<()>) -> Result<()> {
         let pairs = NumberedPairs::new(&self.context, (&self.view, None), self.rule, job)?;
         self.skipped.store(pairs.skipped, Ordering::Relaxed);

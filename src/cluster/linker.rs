@@ -14,6 +14,9 @@ pub(crate) trait Linker<F>: Debug + Send + Sync {
     /// Unites the numbers of all linked fingerprints.
     fn unite(&self, numbers: &Numbers<F>, sets: &UnionFind, job: &JobContext) -> Result<()>;
 
+    /// Whether [`Linker::unite`] makes no pairs, of which there may be very many.
+    fn unites_without_pairs(&self) -> bool;
+
     /// Calls `visit` with all linked pairs, each once, in a fixed order.
     fn pairs(&self, job: &JobContext, visit: &mut dyn FnMut(F, F) -> Result<()>) -> Result<()>;
 

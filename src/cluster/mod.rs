@@ -14,10 +14,10 @@
 //! records came (`label_order.rs`, `unary_counts.rs`).
 //!
 //! [`Linkage`] (`linkage.rs`) is the rule that makes clusters of pairs. Star and complete linkage take fingerprints by
-//! priority (`find_linked.rs`, `priority.rs`); `decisions.rs` tells which records are kept, and why the others are not, `chains.rs`
-//! the connected components that they divide. [`Clusters::find_from_removals`] (`find_added.rs`) continues from that
-//! evidence ([`Removals`], `match_removals.rs`): only new fingerprints are compared, with each other and with earlier
-//! keepers.
+//! priority (`find_linked.rs`, `priority.rs`); `decisions.rs` tells which records are kept, and why the others are not,
+//! `chains.rs` the connected components that they divide. [`Clusters::find_from_removals`] (`find_added.rs`) continues
+//! from that evidence ([`Removals`], `match_removals.rs`): only new fingerprints are compared, with each other and with
+//! earlier keepers.
 //!
 //! Guaranteed: the clusters and labels do not depend on threads, memory, or earlier labels; the memory is bounded by
 //! [`Clusters::with_memory`]. Temporary files have no names and no specified format.
@@ -65,7 +65,7 @@ pub use keeper::{Keeper, Ranking};
 pub(crate) use key_links::KeyLinks;
 pub use labels::{Label, LabelRef};
 pub use linkage::Linkage;
-pub use nearness::Nearness;
+pub use nearness::{Nearness, Nearnesses};
 pub use previous::Previous;
 pub use removals::Removals;
-pub use report::{ClusterReport, LargeCluster, SizeClass};
+pub use report::{ClusterReport, LargeCluster, SizeClass, Spread};

@@ -16,8 +16,8 @@ const CHECKED: u64 = 1 << 16;
 
 /// The evidence of earlier stars of a store: its removed records, each with its keeper. Made by [`Clusters::removals`].
 ///
-/// All rows of [`crate::clusters::Clustering::visit_decisions`] have to come, in any order. Rows beyond the memory go to a
-/// temporary file.
+/// All rows of [`crate::clusters::Clustering::visit_decisions`] have to come, in any order. Rows beyond the memory go
+/// to a temporary file.
 pub struct Removals<F: Fingerprint = u64> {
     rows: Rows,
     keys: Keys,

@@ -1,13 +1,13 @@
-//! A report of clusters: their sizes, what they remove, and the distances within the largest.
+//! A report of clusters: their sizes, what they remove, and the distances of fingerprints within the largest.
 
 use crate::cluster::chains::Chains;
 use crate::cluster::clustering::Clustering;
 use crate::cluster::decisions::Removed;
 use crate::cluster::groups::{Groups, records_of, shares};
 use crate::cluster::labels::Label;
-use crate::cluster::nearness::Measure;
+use crate::cluster::nearness::{Measure, Nearnesses};
 use crate::cluster::totals::{Largest, keep};
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::Result;
 use crate::extsort::Sample;
 use crate::fingerprint::Fingerprint;
 use crate::join::keys::SketchBuffers;
@@ -32,12 +32,9 @@ pub struct ClusterReport<F = u64> {
     pub records: u64,
     /// Clusters, including those of one record.
     pub clusters: u64,
-    /// Records that are farther from the keeper of their cluster than the distance at which records are linked. Counted
-    /// only after [`crate::cluster::clusters::Clusters::with_keepers`].
-    pub far_records: u64,
-    /// Number of records other than the keepers by distance from the keeper of their cluster: so many differ in 0 bits,
-    /// so many in 1 bit, and so on. Counted only after [`crate::cluster::clusters::Clusters::with_keepers`].
-    pub removed: Vec<u64>,
+    /// Number of records other than the keepers by how near they are to the keeper of their cluster. Counted only after
+    /// [`crate::cluster::clusters::Clusters::with_keepers`].
+    pub removed: Nearnesses,
     /// The connected components that are divided, if they were found
     /// ([`crate::cluster::clusters::Clusters::with_chains`]) and the keepers were kept.
     pub chains: Option<Chains<F>>,
@@ -71,14 +68,21 @@ pub struct LargeCluster<F = u64> {
     pub records: u64,
     /// Its distinct fingerprints.
     pub fingerprints: u64,
+    /// How far apart its fingerprints are; nothing in a key index.
+    pub spread: Option<Spread>,
+    /// The first three of its records other than the keeper, in the order of the store, if the keepers were kept.
+    pub removed: Vec<Removed<F>>,
+}
+
+/// Distances within a cluster.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Spread {
     /// The greatest distance of two of its fingerprints.
     pub diameter: u32,
-    /// The share of its pairs of records that are farther apart than the distance, 0 to 1.
+    /// The share of its pairs of records that are farther apart than the distance at which records are linked, 0 to 1.
     pub far_pairs: f64,
     /// Whether diameter and share are of a sample of its fingerprints, as it has very many.
     pub sampled: bool,
-    /// The first three of its records other than the keeper, in the order of the store, if the keepers were kept.
-    pub removed: Vec<Removed<F>>,
 }
 
 /// A fingerprint of one of the largest clusters, with samples of its removed records.
@@ -97,16 +101,15 @@ enum Place<F> {
 }
 
 impl<F: Fingerprint> Clustering<F> {
-    /// Reports sizes and distances, with the `count` largest clusters. Needs
+    /// Reports sizes and how near records are, with the `count` largest clusters. Needs
     /// [`crate::cluster::clusters::Clusters::with_sizes`].
     ///
     /// # Errors
-    /// `Unsupported` of a key index, whose records have no distances; `Damaged` or `Io` from reading.
+    /// `Damaged` or `Io` from reading, or from temporary files.
     pub fn report(&self, count: usize) -> Result<ClusterReport<F>> {
-        let Measure::Distance { k } = self.measure else {
-            let message = "the records of a key index have no distances to report";
-            return Err(Error::new(ErrorKind::Unsupported, message).with_remedy("read the evidence on them"));
-        };
+        if let Some(keepers) = &self.keepers {
+            self.measure.count(&self.segments, &self.components, keepers)?;
+        }
         let (totals, chains) = self.totals(count)?;
         let (mut by_size, removed) = (totals.by_size, totals.removed);
         let sizes = self.sizes.as_deref().unwrap_or_default();
@@ -115,15 +118,14 @@ impl<F: Fingerprint> Clustering<F> {
         let alone = totals.largest.into_iter().map(|(Reverse(size), fingerprint)| (size, Place::Alone(fingerprint)));
         let mut largest = Largest::new();
         components.chain(alone).for_each(|(size, place)| keep(&mut largest, (Reverse(size), place), count));
-        let largest = self.measured(&largest.into_sorted_vec(), k)?;
+        let largest = self.measured(&largest.into_sorted_vec())?;
         let records =
             by_size.iter().map(|(size, clusters)| size.saturating_mul(*clusters)).fold(0, u64::saturating_add);
         let (clusters, sizes) = (by_size.values().sum(), classes(&by_size));
-        let far_records = removed.iter().skip(k as usize + 1).fold(0u64, |all, &more| all.saturating_add(more));
-        Ok(ClusterReport { records, clusters, far_records, removed, chains, sizes, largest })
+        Ok(ClusterReport { records, clusters, removed, chains, sizes, largest })
     }
 
-    fn measured(&self, clusters: &[(Reverse<u64>, Place<F>)], k: u32) -> Result<Vec<LargeCluster<F>>> {
+    fn measured(&self, clusters: &[(Reverse<u64>, Place<F>)]) -> Result<Vec<LargeCluster<F>>> {
         if clusters.is_empty() {
             return Ok(Vec::new());
         }
@@ -177,18 +179,14 @@ impl<F: Fingerprint> Clustering<F> {
                     Place::Alone(fingerprint) => self.names(fingerprint, None, &[], true)?,
                 };
                 let sample = sample.finish();
-                let (diameter, far_pairs) = self.executor.run(|| Ok(spread(&sample, k)))?;
-                let sampled = fingerprints > sample.len() as u64;
-                Ok(LargeCluster {
-                    label,
-                    smallest,
-                    records: *records,
-                    fingerprints,
-                    diameter,
-                    far_pairs,
-                    sampled,
-                    removed,
-                })
+                let spread = match self.measure {
+                    Measure::Distance { k } => {
+                        let sampled = fingerprints > sample.len() as u64;
+                        Some(Spread { sampled, ..self.executor.run(|| Ok(spread(&sample, k)))? })
+                    }
+                    Measure::Linked { .. } => None,
+                };
+                Ok(LargeCluster { label, smallest, records: *records, fingerprints, spread, removed })
             });
         measured.collect()
     }
@@ -207,9 +205,9 @@ fn classes(by_size: &BTreeMap<u64, u64>) -> Vec<SizeClass> {
     classes.into_values().collect()
 }
 
-/// The diameter of fingerprints with their numbers of records, and the share of pairs of records beyond distance `k`.
+/// The spread of fingerprints with their numbers of records, where records are linked at distance `k`.
 #[expect(clippy::cast_precision_loss, reason = "a share")]
-fn spread<F: Fingerprint>(members: &[(F, u64)], k: u32) -> (u32, f64) {
+fn spread<F: Fingerprint>(members: &[(F, u64)], k: u32) -> Spread {
     let rows = members.par_iter().enumerate().map(|(number, &(one, records))| {
         let (mut diameter, mut far) = (0, 0.0);
         for &(other, others) in members.get(number + 1..).unwrap_or_default() {
@@ -225,5 +223,5 @@ fn spread<F: Fingerprint>(members: &[(F, u64)], k: u32) -> (u32, f64) {
     let records: f64 = members.iter().map(|&(_, records)| records as f64).sum();
     let pairs = records * (records - 1.0) / 2.0;
     let diameter = rows.iter().map(|&(diameter, _)| diameter).max().unwrap_or(0);
-    (diameter, if pairs > 0.0 { far / pairs } else { 0.0 })
+    Spread { diameter, far_pairs: if pairs > 0.0 { far / pairs } else { 0.0 }, sampled: false }
 }

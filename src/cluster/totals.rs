@@ -1,10 +1,12 @@
-//! One pass over all records for a report: clusters of one fingerprint, distances from keepers, chains.
+//! One pass over all records for a report: clusters of one fingerprint, how near records are to keepers, chains.
 
 use crate::cluster::chains::{Chain, Chains, Divided};
 use crate::cluster::clustering::Clustering;
 use crate::cluster::groups::{Groups, shares};
+use crate::cluster::nearness::Nearnesses;
 use crate::error::Result;
 use crate::fingerprint::Fingerprint;
+use crate::join::keys::SketchBuffers;
 use crate::join::{Output, ordered};
 use crate::version::Share;
 use std::cmp::Reverse;
@@ -22,10 +24,10 @@ pub(crate) struct Totals<F: Fingerprint> {
     /// Of clusters of one fingerprint, the number of each size, and the largest.
     pub(crate) by_size: BTreeMap<u64, u64>,
     pub(crate) largest: Largest<F>,
-    /// The number of removed records by distance from their keepers, if those were kept.
-    pub(crate) removed: Vec<u64>,
-    /// The number of kept records by distance from the other record that single linkage keeps instead.
-    kept_in_chains: Vec<u64>,
+    /// How near the removed records are to their keepers, if those were kept.
+    pub(crate) removed: Nearnesses,
+    /// How near kept records are to the other record that single linkage keeps instead.
+    kept_in_chains: Nearnesses,
 }
 
 /// A fingerprint of a chain.
@@ -45,10 +47,18 @@ impl<F: Fingerprint> Clustering<F> {
     /// Keeps the `count` largest clusters of one fingerprint. Chains are counted if they were found
     /// ([`crate::clusters::Clusters::with_chains`]) and the keepers were kept.
     pub(crate) fn totals(&self, count: usize) -> Result<(Totals<F>, Option<Chains<F>>)> {
+        let shared_in_chains = match (&self.divided, &self.keepers) {
+            (Some(divided), Some(keepers)) => {
+                let first = divided.all_first().filter_map(|cluster| keepers.get(cluster).copied());
+                self.measure.shared(&self.segments, divided.components(), &first.collect::<Vec<F>>())?
+            }
+            _ => Vec::new(),
+        };
         let work = |(): &mut (), share: Share, output: &Output<_>| {
             self.progress.check()?;
             let mut groups = Groups::new(&self.segments, &self.numbers, &self.components, share)?;
             let (mut totals, mut members) = (Totals::default(), Vec::new());
+            let mut buffers = SketchBuffers::default();
             while let Some((fingerprint, cluster)) = groups.next_fingerprint()? {
                 let number = groups.number();
                 let records = groups.count_rest(fingerprint)?;
@@ -58,10 +68,16 @@ impl<F: Fingerprint> Clustering<F> {
                 }
                 let Some(keeper) = self.keeper_of(fingerprint, cluster) else { continue };
                 let is_keeper = keeper == fingerprint;
-                add(&mut totals.removed, keeper.distance(fingerprint), records.saturating_sub(is_keeper.into()));
+                let others = records.saturating_sub(is_keeper.into());
+                if others > 0 {
+                    let nearness = self.measure.of(number, fingerprint, keeper, &mut buffers)?;
+                    totals.removed.add(nearness, others, self.measure.is_far(nearness));
+                }
                 if let Some((chain, first)) = self.in_chain(number) {
                     if is_keeper && first != fingerprint {
-                        add(&mut totals.kept_in_chains, first.distance(fingerprint), 1);
+                        let one = (number, fingerprint);
+                        let nearness = self.measure.with_shared(&shared_in_chains, one, first, &mut buffers)?;
+                        totals.kept_in_chains.add(nearness, 1, self.measure.is_far(nearness));
                     }
                     members.push(Member { chain, records, is_keeper });
                     if members.len() == CHUNK {
@@ -80,9 +96,9 @@ impl<F: Fingerprint> Clustering<F> {
             Ok(ControlFlow::Continue(()))
         };
         let _ = ordered(None, &*self.executor.crew()?, shares(&self.segments)?, || (), work, &mut take)?;
-        let distances = std::mem::take(&mut totals.kept_in_chains);
+        let nearnesses = std::mem::take(&mut totals.kept_in_chains);
         let divided = self.divided.as_ref().filter(|_| self.keepers.is_some());
-        let chains = divided.map(|divided| self.chains(divided, &counts, distances)).transpose()?;
+        let chains = divided.map(|divided| self.chains(divided, &counts, nearnesses)).transpose()?;
         Ok((totals, chains))
     }
 
@@ -93,15 +109,17 @@ impl<F: Fingerprint> Clustering<F> {
         Some((chain, *self.keepers.as_ref()?.get(divided.first(chain))?))
     }
 
-    fn chains(&self, divided: &Divided, counts: &Counts, distances: Vec<u64>) -> Result<Chains<F>> {
+    fn chains(&self, divided: &Divided, counts: &Counts, nearnesses: Nearnesses) -> Result<Chains<F>> {
         let all = counts.clusters.iter().zip(&counts.records).enumerate();
         let largest = all.max_by_key(|&(chain, (_, records))| (records, Reverse(chain)));
         let largest = largest.map(|(chain, (&clusters, &records))| {
             let keeper = self.labels.of(divided.first(chain))?;
             Ok(Chain { keeper, records, clusters: clusters.into() })
         });
-        let more_removed = distances.iter().sum();
-        Ok(Chains { count: divided.count() as u64, largest: largest.transpose()?, more_removed, distances })
+        let kept: u64 = counts.clusters.iter().map(|&clusters| u64::from(clusters)).sum();
+        // One of each chain stays.
+        let more_removed = kept.saturating_sub(divided.count() as u64);
+        Ok(Chains { count: divided.count() as u64, largest: largest.transpose()?, more_removed, nearnesses })
     }
 }
 
@@ -109,9 +127,8 @@ impl<F: Fingerprint> Totals<F> {
     fn add(&mut self, more: Self, count: usize) {
         more.by_size.into_iter().for_each(|(size, clusters)| *self.by_size.entry(size).or_default() += clusters);
         more.largest.into_iter().for_each(|cluster| keep(&mut self.largest, cluster, count));
-        for (all, more) in [(&mut self.removed, more.removed), (&mut self.kept_in_chains, more.kept_in_chains)] {
-            (0..).zip(more).for_each(|(distance, records)| add(all, distance, records));
-        }
+        self.removed.merge(more.removed);
+        self.kept_in_chains.merge(more.kept_in_chains);
     }
 }
 
@@ -124,15 +141,6 @@ impl Counts {
             *records = records.saturating_add(member.records);
         }
     }
-}
-
-/// Adds records at a distance.
-fn add(distances: &mut Vec<u64>, distance: u32, records: u64) {
-    let at = distance as usize;
-    if at >= distances.len() && records > 0 {
-        distances.resize(at + 1, 0);
-    }
-    distances.get_mut(at).into_iter().for_each(|all| *all = all.saturating_add(records));
 }
 
 pub(crate) fn keep<T: Ord>(largest: &mut Largest<T>, cluster: (Reverse<u64>, T), count: usize) {

@@ -3,6 +3,8 @@
 //! A budget limits the memory of all filters. It goes first to the filters that are built or being built, then to those
 //! of the oldest segments, table by table. A table whose filter does not fit has none; queries then read more of its
 //! blocks.
+//!
+//! Key indexes have no filters: their queries look up keys, and the numbers of records that they find all exist.
 
 use crate::executor::spawn;
 use crate::options::Filters;
@@ -36,11 +38,20 @@ pub(crate) fn bytes_of(segment: &Segment) -> u64 {
     segment.tables().iter().filter_map(Table::filter_shape).map(FilterShape::bytes).sum()
 }
 
+/// Whether the queries of a store ask filters.
+fn are_useful(context: &StoreContext) -> bool {
+    context.parameters.keys().is_none()
+}
+
 /// `segments` are oldest first.
-pub(crate) fn statistics(segments: &[Arc<Segment>], budget: u64) -> FilterStatistics {
+pub(crate) fn statistics(segments: &[Arc<Segment>], context: &StoreContext) -> FilterStatistics {
     let (tables, needs) = wanted(segments, &[]);
+    let budget = context.filter_budget();
     let mut statistics = FilterStatistics { budget_bytes: budget, ..FilterStatistics::default() };
     for ((&(bytes, is_held), allowed), (segment, number)) in needs.iter().zip(allowed(&needs, budget)).zip(tables) {
+        if !is_held && !are_useful(context) {
+            continue;
+        }
         statistics.wanted_bytes += bytes;
         let part = match (is_held, allowed) {
             (true, _) => &mut statistics.built_bytes,
@@ -109,7 +120,8 @@ struct Tables {
 impl FilterMaker {
     /// Builds the missing filters of these segments that the budget allows, and no others.
     pub(crate) fn want(&self, segments: &[Arc<Segment>], context: &StoreContext, when: Filters) {
-        let none = when == Filters::Off || segments.iter().all(|segment| bytes_of(segment) == 0);
+        let none =
+            when == Filters::Off || !are_useful(context) || segments.iter().all(|segment| bytes_of(segment) == 0);
         let budget = if none { 0 } else { context.filter_budget() };
         let mut tables = self.work.tables.lock();
         tables.waiting = if none { VecDeque::new() } else { tables.missing(segments, budget) };

@@ -24,8 +24,8 @@
 //! | thread of an iterator over pairs, or that matches labels | its crew, the caller's next chunk |
 //! | thread that writes a segment or a run, or reads ahead | files |
 //!
-//! Threads of a crew take locks of `db` only in exclusive operations ([`Executor::run_exclusive`]). If a callback of the
-//! caller starts such an operation within another one, it gets a crew of its own. Locks have an order, which debug
+//! Threads of a crew take locks of `db` only in exclusive operations ([`Executor::run_exclusive`]). If a callback of
+//! the caller starts such an operation within another one, it gets a crew of its own. Locks have an order, which debug
 //! builds check ([`RankedMutex`], `rank.rs`); a crew inherits the locks of the caller that waits for it.
 
 mod background;

@@ -13,8 +13,8 @@
 //! larger than the memory. No temporary data remain after a failure or when the process is killed.
 //!
 //! A [`Workspace`] is the memory and the directory of a load, and divides the memory among its phases. A [`Spool`]
-//! keeps bytes until their place in a file is reached. [`TextRanks`] turns texts into numbers of the same order. [`deal`] and [`Dealer`] deal values to buckets on several
-//! threads.
+//! keeps bytes until their place in a file is reached. [`TextRanks`] turns texts into numbers of the same order.
+//! [`deal`] and [`Dealer`] deal values to buckets on several threads.
 
 mod ahead;
 mod deal;

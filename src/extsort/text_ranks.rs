@@ -20,8 +20,8 @@ pub struct TextRanks {
 }
 
 impl TextRanks {
-    /// Returns an object without texts. Its buffers take about `memory` bytes; the rest goes to a file without a name in
-    /// the directory.
+    /// Returns an object without texts. Its buffers take about `memory` bytes; the rest goes to a file without a name
+    /// in the directory.
     #[must_use]
     pub fn new(directory: &Path, options: &Options, memory: u64) -> Self {
         let memory = memory.max(LEAST_LOAD_MEMORY);

@@ -341,8 +341,8 @@ pub(crate) enum StoreKind {
     Keys,
 }
 
-/// Refuses to compare fingerprints of two hashers ([`Parameters::hasher`]), where both are known. `what` names the first
-/// ones in the error: "queries".
+/// Refuses to compare fingerprints of two hashers ([`Parameters::hasher`]), where both are known. `what` names the
+/// first ones in the error: "queries".
 ///
 /// # Errors
 /// `InvalidInput` that names both hashers.

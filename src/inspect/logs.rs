@@ -99,7 +99,8 @@ impl LogView {
         Ok(Some(FrameView { offset, bytes: self.reader.position() - offset, sequence, operations }))
     }
 
-    /// Number of bytes after the last frame that holds: a frame that a crash has cut short. For use after the last frame.
+    /// Number of bytes after the last frame that holds: a frame that a crash has cut short. For use after the last
+    /// frame.
     ///
     /// # Errors
     /// `Damaged` if they were durable; `Io`.

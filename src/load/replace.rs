@@ -7,7 +7,8 @@ use crate::load::bulk_load::{CompactAfter, LoadReport, Loaded};
 use crate::load::records::SortedRecords;
 use crate::load::sorted_ids::IdSorter;
 
-/// Finding the old records takes one of this many parts of the memory. `IdSorter` and `records_of_ids` divide it further.
+/// Finding the old records takes one of this many parts of the memory. `IdSorter` and `records_of_ids` divide it
+/// further.
 const PARTS: u64 = 2;
 
 /// The result of a replacement.

@@ -122,7 +122,8 @@ fn the_newest_visible_entry_counts_at_every_moment() {
     }
 }
 
-/// The most links that one write or one look-up of a fingerprint or a record follows, in a memtable of this many records.
+/// The most links that one write or one look-up of a fingerprint or a record follows, in a memtable of this many
+/// records.
 fn most_steps(records: u64, write: impl Fn(u64) -> (u64, u64, bool)) -> u64 {
     let memtable = memtable(&Parameters::new(3).with_id_index(true), records as usize);
     let mut most = 0;

@@ -1,8 +1,8 @@
 //! The segment of keys of a run of a key index.
 //!
 //! It has the keys of the run's records, and their sketches in the order of the records. So it is written anew if it is
-//! damaged, and if records are lost: keys and sketches of the lost ones go with them. A record whose sketch is lost gets
-//! one of zeros, which resembles no other.
+//! damaged, and if records are lost: keys and sketches of the lost ones go with them. A record whose sketch is lost
+//! gets one of zeros, which resembles no other.
 
 use super::Repairing;
 use super::fingerprints::fill;
@@ -116,7 +116,8 @@ impl<F: Fingerprint> Repairing<'_, F> {
         sorter.finish()
     }
 
-    /// Writes the keys and sketches of the saved records. Fails with `Damaged` if parts that hold contradict each other.
+    /// Writes the keys and sketches of the saved records. Fails with `Damaged` if parts that hold contradict each
+    /// other.
     fn rewrite_keys(
         &mut self,
         salvage: &Salvage,

@@ -2,9 +2,8 @@
 //!
 //! **Saved.** A damaged segment is written again with every record whose fingerprint and id follow from bytes whose
 //! checksums hold (`rebuilt.rs`); a table of 64-bit fingerprints can replace another one (`fingerprints.rs`). Id
-//! indexes are made from the segments that they index (`segment.rs`). Keys of a key index stay with the records that are
-//! saved (`keys.rs`). Every batch of damaged logs that holds goes to a
-//! segment (`logs.rs`).
+//! indexes are made from the segments that they index (`segment.rs`). Keys of a key index stay with the records that
+//! are saved (`keys.rs`). Every batch of damaged logs that holds goes to a segment (`logs.rs`).
 //!
 //! **Not saved.** A repair never guesses. A damaged manifest is refused: no other file has the segments of the store,
 //! their order and their roles. A segment whose parts hold and contradict each other is refused too

@@ -4,7 +4,8 @@
 //! fingerprint with a lost count keeps one record, because it had at least one.
 //!
 //! In a key index, a record has one number and one id, which are equal if the store numbers the records; the ranks of
-//! the saved records tell which sketches stay. A segment of keys has many records behind a key, so its losses are ranges.
+//! the saved records tell which sketches stay. A segment of keys has many records behind a key, so its losses are
+//! ranges.
 
 use super::fingerprints::{Slots, slots};
 use super::numbers::{PART_OF_NUMBERS, ranges};

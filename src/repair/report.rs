@@ -14,8 +14,8 @@ pub struct RepairReport {
     pub files: u64,
     /// Their bytes.
     pub bytes: u64,
-    /// Whether the store is a key index: its fingerprints are the numbers of its records, and segments of keys have keys
-    /// in their place.
+    /// Whether the store is a key index: its fingerprints are the numbers of its records, and segments of keys have
+    /// keys in their place.
     pub is_key_index: bool,
     /// Every damaged place of the manifest and of segments, and the first one of the logs.
     pub damages: Vec<Damage>,

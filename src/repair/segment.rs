@@ -189,8 +189,8 @@ impl<F: Fingerprint> Repairing<'_, F> {
         Ok(Some(new))
     }
 
-    /// Makes a segment. Without records, and for a plan, which only reads the batches and sketches, the entry has nothing
-    /// but a number.
+    /// Makes a segment. Without records, and for a plan, which only reads the batches and sketches, the entry has
+    /// nothing but a number.
     pub(super) fn make<'b, G: Fingerprint>(
         &self,
         parameters: &Parameters,

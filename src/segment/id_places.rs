@@ -66,8 +66,8 @@ impl UnitIndex {
         self.find_near(rank, &mut 0)
     }
 
-    /// As [`UnitIndex::find`]. Searches little if the fingerprint is at or soon after the one that was found before with
-    /// the same `step`.
+    /// As [`UnitIndex::find`]. Searches little if the fingerprint is at or soon after the one that was found before
+    /// with the same `step`.
     pub(super) fn find_near(&self, rank: u64, step: &mut usize) -> Option<(u64, usize)> {
         let begins = |step: usize| self.marks.get(step).is_some_and(|mark| mark.rank <= rank);
         let holds = |step: usize| begins(step) && !begins(step.saturating_add(1));

@@ -13,8 +13,8 @@ use std::path::Path;
 /// A store of any width, for programs and bindings that learn the width from the store.
 ///
 /// Its methods and their errors are those of [`Store`]; fingerprints carry their width, and one of another width than
-/// the store's is an error of kind `InvalidInput`. Loads, batches of queries, pairs and clusters hand chunks of one type
-/// of fingerprints to the caller's closures; code for these matches on the variants.
+/// the store's is an error of kind `InvalidInput`. Loads, batches of queries, pairs and clusters hand chunks of one
+/// type of fingerprints to the caller's closures; code for these matches on the variants.
 ///
 /// ```
 /// use fpstore::{AnyStore, Durability, Options, Parameters};

@@ -162,17 +162,16 @@ impl KeyIndex {
     /// loaded. Later writes do not change them.
     ///
     /// # Errors
-    /// Those of [`KeyIndex::pairs`], and `InvalidInput` if the two indexes have keys of other hashers or widths, or other
-    /// sketches.
+    /// Those of [`KeyIndex::pairs`], and `InvalidInput` if the two indexes have keys of other hashers or widths, or
+    /// other sketches.
     pub fn pairs_with(&self, other: &Self, rule: KeyRule) -> Result<KeyPairs> {
         self.pairs(rule)?.between(&other.inner().context, other.inner().read_view())
     }
 
     /// The clusters of records that share keys. With a rule that takes any shared key, single linkage costs each key of
-    /// a record once, however many records share it. Stars compare each record with the kept ones that share a key with it, and
-    /// fail if the kept ones with frequent keys take more than the memory. Complete linkage, and single linkage with another
-    /// rule, make the pairs. New records
-    /// ([`Clusters::with_new`]) are for fingerprints only.
+    /// a record once, however many records share it. Stars compare each record with the kept ones that share a key with
+    /// it, and fail if the kept ones with frequent keys take more than the memory. Complete linkage, and single linkage
+    /// with another rule, make the pairs. New records ([`Clusters::with_new`]) are for fingerprints only.
     ///
     /// # Errors
     /// `InvalidInput` if a similarity is wanted that cannot be estimated.
@@ -182,9 +181,9 @@ impl KeyIndex {
         Clusters::linked(&Snapshot::new(context, view), Arc::new(links))
     }
 
-    /// Calls `visit` with all records, in the order in which they were loaded, until it returns false: the id, the keys,
-    /// whose bits beyond the stored ones are zero, in ascending order, and the sketch, which is empty if there is none.
-    /// Sorts the keys within the options' load memory.
+    /// Calls `visit` with all records, in the order in which they were loaded, until it returns false: the id, the
+    /// keys, whose bits beyond the stored ones are zero, in ascending order, and the sketch, which is empty if there is
+    /// none. Sorts the keys within the options' load memory.
     ///
     /// # Errors
     /// `Damaged` or `Io` from reading, or from temporary files.

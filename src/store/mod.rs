@@ -14,8 +14,8 @@
 //!
 //! [`Store`] has no logic of its own. `write.rs` and `load.rs` call [`crate::db`] and [`crate::load`], `query.rs` and
 //! `snapshot.rs` call [`crate::query`], [`crate::join`] and [`crate::cluster`], `admin.rs` calls [`crate::admin`].
-//! [`any::AnyStore`] is a store of any width, [`key_index::KeyIndex`] one of records with keys. The threads and locks are those of [`crate::db`]; format-spec/ specifies
-//! the files.
+//! [`any::AnyStore`] is a store of any width, [`key_index::KeyIndex`] one of records with keys. The threads and locks
+//! are those of [`crate::db`]; format-spec/ specifies the files.
 
 mod admin;
 pub(crate) mod any;

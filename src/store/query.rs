@@ -114,6 +114,6 @@ impl<F: Fingerprint> Store<F> {
     /// The present filters, and those for which there is no memory.
     #[must_use]
     pub fn filter_statistics(&self) -> FilterStatistics {
-        filters::statistics(&self.inner().super_version().segments, self.inner().context.filter_budget())
+        filters::statistics(&self.inner().super_version().segments, &self.inner().context)
     }
 }

@@ -113,9 +113,9 @@ fn agrees<F: Fingerprint>(parameters: &Parameters, parts: &[Vec<Record<F>>], k: 
             let mut largest = sizes;
             largest.sort_unstable_by(|a, b| b.cmp(a));
             assert!(report.largest.iter().map(|one| one.records).eq(largest.into_iter().take(3)), "{told}");
-            let mut distances = vec![0; report.removed.len()];
+            let mut distances = vec![0; report.removed.distances.len()];
             removed.iter().for_each(|one| distances[one.nearness.distance().unwrap() as usize] += count(&one.record));
-            assert_eq!((report.removed, report.far_records), (distances, 0), "{told}");
+            assert_eq!((report.removed.distances, report.removed.far), (distances, 0), "{told}");
         }
         given = removed;
         let anew = greedy(&of_model(&all), k, Linkage::Star, keeper);

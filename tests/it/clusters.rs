@@ -2,7 +2,7 @@
 
 use crate::linkage::kept_of;
 use crate::support::{Fixture, Random, families, gathered, numbered, real};
-use fpstore::clusters::{Clustered, Keeper, Label};
+use fpstore::clusters::{Clustered, Keeper, Label, Spread};
 use fpstore::{ErrorKind, Fingerprint, Id, IdKind, Parameters, ReadMode, Record, Result, Store, U256};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -181,11 +181,13 @@ fn reports_make_chains_visible() {
     let classes: Vec<_> = report.sizes.iter().map(|one| (one.from, one.to, one.clusters, one.records)).collect();
     assert_eq!(classes, [(1, 1, 6, 6), (5, 8, 1, 5), (17, 32, 1, 30)]);
     let [large, next] = &report.largest[..] else { panic!("{report:?}") };
-    assert_eq!((large.records, large.fingerprints, large.diameter, large.sampled), (30, 30, 58, false));
+    let spread = large.spread.unwrap();
+    assert_eq!((large.records, large.fingerprints, spread.diameter, spread.sampled), (30, 30, 58, false));
     let far = (0..30u32).flat_map(|a| (a + 1..30).map(move |b| b - a)).filter(|&steps| 2 * steps > 3).count();
-    assert!((large.far_pairs - far as f64 / 435.0).abs() < 1e-9, "{}", large.far_pairs);
+    assert!((spread.far_pairs - far as f64 / 435.0).abs() < 1e-9, "{}", spread.far_pairs);
     assert_eq!((&large.label, &next.label), (&Label::Id(Id::Number(0)), &Label::Id(Id::Number(30))));
-    assert_eq!((next.records, next.fingerprints, next.diameter, next.far_pairs), (5, 1, 0, 0.0));
+    assert_eq!((next.records, next.fingerprints), (5, 1));
+    assert_eq!(next.spread, Some(Spread { diameter: 0, far_pairs: 0.0, sampled: false }));
 }
 
 #[test]

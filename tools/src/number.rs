@@ -126,6 +126,12 @@ pub fn float(number: u64) -> f64 {
     number as f64
 }
 
+/// Returns a similarity with the four digits that its estimate may have.
+#[must_use]
+pub fn rounded(similarity: f64) -> f64 {
+    (similarity * 1e4).round() / 1e4
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

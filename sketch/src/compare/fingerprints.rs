@@ -6,9 +6,9 @@ pub fn distance(a: u128, b: u128) -> u32 {
     (a ^ b).count_ones()
 }
 
-/// Returns the distance of two fingerprints of `width` bits that is expected at a Jaccard similarity from 0 to 1, rounded:
-/// a bit differs with the probability angle / pi (Charikar, "Similarity estimation techniques from rounding algorithms",
-/// 2002), and the cosine of the angle of two sets of equal size is 2 J / (1 + J).
+/// Returns the distance of two fingerprints of `width` bits that is expected at a Jaccard similarity from 0 to 1,
+/// rounded: a bit differs with the probability angle / pi (Charikar, "Similarity estimation techniques from rounding
+/// algorithms", 2002), and the cosine of the angle of two sets of equal size is 2 J / (1 + J).
 #[must_use]
 #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "from 0 to width / 2")]
 pub fn expected_distance(jaccard: f64, width: u32) -> u32 {

@@ -8,8 +8,8 @@ use super::{FeatureSet, longest_common_substring};
 use crate::error::{Error, Result};
 use crate::features::{Features, Space, Splitter};
 
-/// A measure of two texts. All but [`Measure::Euclidean`] are similarities from 0 to 1. Two texts with nothing to compare
-/// are equal.
+/// A measure of two texts. All but [`Measure::Euclidean`] are similarities from 0 to 1. Two texts with nothing to
+/// compare are equal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Measure {
     /// 1 - edits / length of the longer text. Edits are insertions, deletions and replacements of characters

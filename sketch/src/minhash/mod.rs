@@ -40,7 +40,6 @@ use crate::features::{Features, Space};
 use crate::hash;
 use crate::normalise::{Normalise, Step};
 use crate::preparation::Preparation;
-use place::MOST;
 
 /// Makes signatures.
 #[derive(Clone, Debug)]
@@ -61,6 +60,9 @@ enum Scheme {
 }
 
 impl MinHash {
+    /// Most places of a signature.
+    pub const MOST_PLACES: usize = 1 << 16;
+
     /// Returns a MinHash of `places` places (`num_perm`); signatures of different seeds are not comparable. Features
     /// are `words:5`, for `native` `unicode:5` of the lower-case text, and for the presets of datatrove `datatrove:5`.
     ///
@@ -68,8 +70,9 @@ impl MinHash {
     ///
     /// If there are no places, or more than 65,536.
     pub fn new(preset: MinHashPreset, places: usize, seed: u32) -> Result<Self> {
-        if !(1..=MOST).contains(&places) {
-            return Err(Error::new(format!("a signature has 1 to {MOST} places, not {places}")));
+        if !(1..=Self::MOST_PLACES).contains(&places) {
+            let most = Self::MOST_PLACES;
+            return Err(Error::new(format!("a signature has 1 to {most} places, not {places}")));
         }
         let scheme = match (preset, preset.datatrove()) {
             (_, Some(kind)) => Scheme::Datatrove(datatrove::Permutations::new(kind, places, seed)),

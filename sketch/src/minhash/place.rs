@@ -2,6 +2,3 @@
 
 /// Value of every place in the signature of no features: the largest value of a place of 32 bits.
 pub const EMPTY: u64 = u32::MAX as u64;
-
-/// Most places of a signature.
-pub(super) const MOST: usize = 1 << 16;

@@ -33,7 +33,8 @@ pub(super) struct Keys<'a> {
 }
 
 impl<'a> Keys<'a> {
-    /// All fingerprints of a segment that has at most `sample` of them, or the splitters for a sample of about this many.
+    /// All fingerprints of a segment that has at most `sample` of them, or the splitters for a sample of about this
+    /// many.
     pub(super) fn new(segment: &'a SegmentView, sample: usize) -> Result<Self> {
         let fingerprints = segment.statistics().fingerprints;
         let sample = (fingerprints > sample as u64).then_some(sample.max(1));

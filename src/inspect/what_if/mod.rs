@@ -1,5 +1,5 @@
-//! The size of a store under other parameters: its fingerprints, or the keys of a key index, are encoded again, in memory,
-//! and measured.
+//! The size of a store under other parameters: its fingerprints, or the keys of a key index, are encoded again, in
+//! memory, and measured.
 //!
 //! Sizes are those of the encoder, codes and index included, and memory is that of the tables opened for reading: a
 //! store that is loaded with these parameters has exactly these numbers. The planner's model predicts the cost of a
@@ -48,12 +48,12 @@ pub struct QueryCost {
     pub candidates: f64,
 }
 
-/// Encodes the fingerprints of each segment with each of the `parameters`, in parallel. Of a key index, the segments are
-/// those of keys, and the parameters may have fewer bits of keys.
+/// Encodes the fingerprints of each segment with each of the `parameters`, in parallel. Of a key index, the segments
+/// are those of keys, and the parameters may have fewer bits of keys.
 ///
-/// Of a segment with more than `sample` distinct fingerprints, about this many are encoded for each table, and the sizes
-/// are scaled up: they are estimates. Takes eight bytes of memory for each encoded fingerprint, and up to a gibibyte
-/// for the tables that are encoded at the same time.
+/// Of a segment with more than `sample` distinct fingerprints, about this many are encoded for each table, and the
+/// sizes are scaled up: they are estimates. Takes eight bytes of memory for each encoded fingerprint, and up to a
+/// gibibyte for the tables that are encoded at the same time.
 ///
 /// # Errors
 /// `InvalidInput` if no store can have some of the parameters; `Damaged`, `Io`.

@@ -80,8 +80,8 @@ impl KeyPairs {
         self.job.progress.clone()
     }
 
-    /// Calls `sink` with all pairs, in the order in which their records were loaded, until it breaks. Returns the number
-    /// of keys that did not count ([`KeyRule::with_max_key_frequency`]).
+    /// Calls `sink` with all pairs, in the order in which their records were loaded, until it breaks. Returns the
+    /// number of keys that did not count ([`KeyRule::with_max_key_frequency`]).
     ///
     /// # Errors
     /// `Io` if the pairs of a key take more temporary space than is free; `Damaged` or `Io` from reading, or from

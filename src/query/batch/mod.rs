@@ -10,8 +10,9 @@
 //! Every pair within the distance is found once: by the first table within whose radius it lies, and there by the one
 //! flip that makes the prefixes equal. The prefix only selects pairs; they are compared by counting all differing bits.
 //!
-//! [`query_batch`] decides which segments are merged and which are probed, [`merge_join`] runs the ranges on the threads of
-//! the current pool, and [`gathered`] turns pairs into answers. Threads share an [`answer_budget`] for the memory.
+//! [`query_batch`] decides which segments are merged and which are probed, [`merge_join`] runs the ranges on the
+//! threads of the current pool, and [`gathered`] turns pairs into answers. Threads share an [`answer_budget`] for the
+//! memory.
 
 pub(crate) mod answer_budget;
 mod flips;

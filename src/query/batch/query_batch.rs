@@ -97,10 +97,10 @@ impl<F: Fingerprint> Searcher<'_, F> {
         }
     }
 
-    /// Merges a batch as [`BatchStrategy::Always`] does, in about this many bytes of memory beside the 40 bytes a query.
-    /// Calls `make` on all threads with the number of a query and the answers to it and to the following queries, and
-    /// `take` with the results of `make`, in the order of the queries. An answer that is `None` may have very many
-    /// records of one fingerprint; [`Searcher::visit`] finds them.
+    /// Merges a batch as [`BatchStrategy::Always`] does, in about this many bytes of memory beside the 40 bytes a
+    /// query. Calls `make` on all threads with the number of a query and the answers to it and to the following
+    /// queries, and `take` with the results of `make`, in the order of the queries. An answer that is `None` may have
+    /// very many records of one fingerprint; [`Searcher::visit`] finds them.
     ///
     /// Returns `false`, without having called either, if the answers take more memory; the caller then asks fewer
     /// queries.

@@ -24,8 +24,8 @@ impl KeySearcher<'_> {
     /// The answers of [`KeySearcher::query`] to many independent queries, in their order, on all threads of the index
     /// ([`crate::Options::with_threads`]).
     ///
-    /// The keys of a large batch are sorted and *merged* with the keys of the index, of which each block is decoded once
-    /// at most. That takes up to 1 GiB of memory beside the answers; more queries are merged in parts.
+    /// The keys of a large batch are sorted and *merged* with the keys of the index, of which each block is decoded
+    /// once at most. That takes up to 1 GiB of memory beside the answers; more queries are merged in parts.
     ///
     /// ```
     /// use fpstore::keys::{KeyQuery, KeySorter, QueryKeys};
@@ -62,8 +62,8 @@ impl KeySearcher<'_> {
     }
 
     /// As [`KeySearcher::query_batch`], in about this many bytes of memory: queries are merged in parts that fit, and
-    /// answers are passed on as they are made. Beside that, every thread holds the answer to one query, which may be all
-    /// records. Calls `make` on all threads with the number of a query and the answers to it and to the following
+    /// answers are passed on as they are made. Beside that, every thread holds the answer to one query, which may be
+    /// all records. Calls `make` on all threads with the number of a query and the answers to it and to the following
     /// queries, and `take` with the results of `make`, in the order of the queries.
     ///
     /// # Errors
@@ -110,8 +110,8 @@ fn part(queries: &[QueryKeys<'_>], view: &ReadView, memory: u64) -> usize {
     queries.iter().take_while(fits).count().max(1)
 }
 
-/// Whether merging these queries is expected to be faster than looking them up one by one. Merging looks up the same keys
-/// in a better order, so all that it has to earn is the sorting.
+/// Whether merging these queries is expected to be faster than looking them up one by one. Merging looks up the same
+/// keys in a better order, so all that it has to earn is the sorting.
 fn merging_pays(queries: &[QueryKeys<'_>]) -> bool {
     const LEAST_KEYS: usize = 2048;
     queries.iter().map(|query| query.keys.len()).fold(0, usize::saturating_add) >= LEAST_KEYS

@@ -1,9 +1,9 @@
 //! The keys of many queries merged with the keys of each run, in one pass.
 //!
-//! The keys of all queries are sorted and looked up in order, so neighbours share blocks, lines of the index and pages of
-//! numbers, each of which is read once; blocks without a wanted key are skipped. What is found has its place beside the
-//! query's key, and takes 8 bytes a key and run, however many records have the key: the number of its only record, or
-//! else its rank, from which the records are read when the query is answered. So nothing is sorted again and nothing
+//! The keys of all queries are sorted and looked up in order, so neighbours share blocks, lines of the index and pages
+//! of numbers, each of which is read once; blocks without a wanted key are skipped. What is found has its place beside
+//! the query's key, and takes 8 bytes a key and run, however many records have the key: the number of its only record,
+//! or else its rank, from which the records are read when the query is answered. So nothing is sorted again and nothing
 //! overflows to a disk; a key that a million records share costs each query that has it a million, as in a single
 //! query, and nothing before.
 

@@ -40,8 +40,8 @@ impl<F: Fingerprint> QueryTables<F> {
         Self::within(queries, distance, u64::MAX, options)
     }
 
-    /// The same within this many bytes of memory, or with the smallest tables: a single one by which every fingerprint is
-    /// compared with every query.
+    /// The same within this many bytes of memory, or with the smallest tables: a single one by which every fingerprint
+    /// is compared with every query.
     ///
     /// # Errors
     /// Those of [`QueryTables::new`].

@@ -9,4 +9,5 @@ mod loads;
 mod model;
 mod pairs;
 mod repair;
+mod reports;
 mod stars;

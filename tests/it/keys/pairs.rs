@@ -4,7 +4,7 @@ use super::model::*;
 use crate::linkage::decisions;
 use fpstore::clusters::{Keeper, Label, Linkage, Nearness};
 use fpstore::keys::{KeyPair, KeyRule, jaccard};
-use fpstore::{Id, IdKind, KeyFormat, KeyIndex, Maintenance, Options};
+use fpstore::{Filters, Id, IdKind, KeyFormat, KeyIndex, Maintenance, Options};
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::ControlFlow;
 
@@ -21,7 +21,7 @@ pub(super) struct Wanted {
 }
 
 impl Wanted {
-    fn rule(self) -> KeyRule {
+    pub(super) fn rule(self) -> KeyRule {
         let rule = KeyRule::new().with_min_shared(self.min_shared).with_min_jaccard(self.min_jaccard);
         self.most.map_or(rule, |most| rule.with_max_key_frequency(most))
     }
@@ -66,7 +66,7 @@ fn found(index: &KeyIndex, wanted: Wanted, memory: u64) -> (Vec<KeyPair>, u64) {
 }
 
 /// The label of each record by connected components: the smallest id.
-fn components(model: &Model, pairs: &[KeyPair]) -> BTreeMap<Id, Id> {
+pub(super) fn components(model: &Model, pairs: &[KeyPair]) -> BTreeMap<Id, Id> {
     let mut labels: BTreeMap<Id, Id> = model.records.keys().map(|id| (id.clone(), id.clone())).collect();
     loop {
         let mut changed = false;
@@ -107,7 +107,7 @@ pub(super) fn labels(index: &KeyIndex, wanted: Wanted, linkage: Linkage) -> BTre
 }
 
 /// The keys that two records share, but for too frequent ones, and their estimated similarity.
-fn nearness(model: &Model, wanted: Wanted, a: &Id, b: &Id) -> Nearness {
+pub(super) fn nearness(model: &Model, wanted: Wanted, a: &Id, b: &Id) -> Nearness {
     let count = |key: &u64| model.keys().values().filter(|keys| keys.contains(key)).count() as u64;
     let shared =
         model.keys()[a].intersection(&model.keys()[b]).filter(|key| wanted.most.is_none_or(|most| count(key) <= most));
@@ -193,6 +193,10 @@ fn a_key_of_all_records_costs_each_record_once() {
     let (index, _) =
         KeyIndex::create_loaded(&path, &parameters(format, IdKind::Number), &options(), sorter.finish().unwrap())
             .unwrap();
+    // A table of so many fingerprints would have a filter; nothing would ask one of the numbers of records.
+    let with_filters = KeyIndex::open_read_only(&path, &options().with_filters(Filters::AtOpen)).unwrap();
+    let statistics = with_filters.statistics();
+    assert_eq!([statistics.filter_bytes, statistics.filters.wanted_bytes, statistics.filters.built_bytes], [0; 3]);
     let wanted = Wanted { min_shared: 1, min_jaccard: 0.0, most: None };
     let clusters = index.clusters(wanted.rule()).unwrap();
     let clustering = clusters.find(&Keeper::Smallest).unwrap();

@@ -1,8 +1,8 @@
-//! Reads attributes of records: an id and the value of one column, of csv, tsv, json, ndjson or parquet. In a list of ids
-//! the value is the number of the line.
+//! Reads attributes of records: an id and the value of one column, of csv, tsv, json, ndjson or parquet. In a list of
+//! ids the value is the number of the line.
 //!
-//! A row without an id is an error. A row without a value is one of `Value::None`, also an object without the key; but a
-//! key that no object has is an error. A cell of csv is a number if all cells of the column are.
+//! A row without an id is an error. A row without a value is one of `Value::None`, also an object without the key; but
+//! a key that no object has is an error. A cell of csv is a number if all cells of the column are.
 
 use std::sync::Arc;
 

@@ -16,7 +16,8 @@
 //! what their writer announced. `text`, `le`, `ndjson` (by `object`), `csv` and `parquet` decode one record each;
 //! `hex`, `decimal` and `digits` parse fingerprints. `reader` ties these together, `series` reads several inputs as
 //! one, `quality` skips records, `ids` checks ids, and `feed` passes the records to a load. `id_reader` reads ids
-//! alone, `attributes` ids and a column of values; `keys` reads records with keys, `labels` labels of clusters, and `crate::documents` reads documents.
+//! alone, `attributes` ids and a column of values; `keys` reads records with keys, `labels` labels of clusters, and
+//! `crate::documents` reads documents.
 
 mod attributes;
 mod compression;
@@ -69,7 +70,7 @@ pub use id_reader::IdReader;
 pub use ids::{Found, IdRule, Ids, RawId};
 pub use keys::KeyReader;
 pub(crate) use keys::names::HASHER;
-pub use labels::{Evidence, EvidenceReader, LabelLines, LabelReader};
+pub use labels::{Evidence, EvidenceReader, Ground, LabelLines, LabelReader};
 pub use lines::LINE_LIMIT;
 pub use opened::Input;
 pub use options::InputOptions;

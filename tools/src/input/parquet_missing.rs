@@ -105,11 +105,15 @@ impl Batches<IdColumn> {
 }
 
 impl Batches<Labels> {
-    pub(super) fn open(source: &Source, _: &[&str], _: Option<&Path>, _: &Progress) -> anyhow::Result<Self> {
+    pub(super) fn open(source: &Source, _: &[&[&str]], _: Option<&Path>, _: &Progress) -> anyhow::Result<Self> {
         anyhow::bail!("{}: this program was built without Parquet", source.name())
     }
 
     pub(super) fn cell(&self, _: usize) -> Result<Cell<'_>, String> {
+        match self.0 {}
+    }
+
+    pub(super) fn has_name(&self, _: usize, _: &str) -> bool {
         match self.0 {}
     }
 }

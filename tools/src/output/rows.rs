@@ -5,7 +5,7 @@ use std::ops::Range;
 use fpstore::{Fingerprint, Id};
 
 use crate::common::SCHEMA_VERSION;
-use crate::number::{push_decimal, push_hex, push_id, push_json_id, push_json_text};
+use crate::number::{push_decimal, push_hex, push_id, push_json_id, push_json_text, rounded};
 
 /// A column of a table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -162,7 +162,7 @@ impl Rows {
 
     /// Appends a similarity that is an estimate, with four digits.
     pub fn estimate(&mut self, similarity: Option<f64>) {
-        self.real(similarity.map(|similarity| (similarity * 1e4).round() / 1e4));
+        self.real(similarity.map(rounded));
     }
 
     /// Appends a text without TABs and line ends.

@@ -1,8 +1,8 @@
 //! Ranks of records by the values of a column: the order in which they come.
 //!
-//! A [`Ranker`] takes a [`Value`] after another, each with a key of the caller's choice, and returns the keys with ranks
-//! of 64 bits: a lower rank comes first, equal values have the same one, and [`NO_VALUE`] is the last of all. The key of
-//! rows that are counted is `()`; an [`IdRanker`] makes the keys of ids, and its [`IdRanks`] finds them again.
+//! A [`Ranker`] takes a [`Value`] after another, each with a key of the caller's choice, and returns the keys with
+//! ranks of 64 bits: a lower rank comes first, equal values have the same one, and [`NO_VALUE`] is the last of all. The
+//! key of rows that are counted is `()`; an [`IdRanker`] makes the keys of ids, and its [`IdRanks`] finds them again.
 //!
 //! Numbers are ordered by their value, exactly: integers with fractions, too. Texts are ordered by their bytes.
 //!

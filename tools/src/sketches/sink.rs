@@ -15,8 +15,8 @@ use crate::output::File;
 
 /// The destination of sketches.
 ///
-/// The last line of a text is a trailer that the first line announces; lines of keys have no such announcement. JSON has
-/// neither, but each object with keys names the hasher.
+/// The last line of a text is a trailer that the first line announces; lines of keys have no such announcement. JSON
+/// has neither, but each object with keys names the hasher.
 pub struct Sink {
     style: Style,
     /// Member that ends each JSON object.

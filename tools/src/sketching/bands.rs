@@ -62,16 +62,14 @@ impl BandOptions {
         given: bool,
     ) -> anyhow::Result<BandMaker> {
         let preset = preset.map_or_else(|| Ok("native".to_owned()), PresetName::signature)?;
-        let product = self.bands.zip(self.rows).and_then(|(bands, rows)| bands.checked_mul(rows));
-        let num_perm = if preset == super::signatures::LUCENE { self.num_perm } else { self.num_perm.or(product) };
-        let (seed, features) = (self.seed, features.clone());
+        let (num_perm, seed, features) = (self.num_perm, self.seed, features.clone());
         let options = SignatureOptions { preset, num_perm, seed, features, ..SignatureOptions::default() };
         self.of_signatures(&options, sketch_bits, given)
     }
 
     fn of_signatures(&self, options: &SignatureOptions, sketch_bits: u16, given: bool) -> anyhow::Result<BandMaker> {
         let (bands, threshold) = (self.bands.zip(self.rows), self.threshold);
-        let choice = KeyChoice { bands, threshold, terms: self.terms, ..KeyChoice::default() };
+        let choice = KeyChoice { bands, threshold, terms: self.terms, fits: true, ..KeyChoice::default() };
         let keys = KeyMaker::new(options, choice, given)?;
         let places = keys.places();
         // As many samples as possible, because each adds more than another bit of one does.

@@ -1,8 +1,8 @@
 //! The keys of documents: bands of a MinHash signature, or the terms of Lucene's filter.
 
-use anyhow::{Context, bail};
+use anyhow::bail;
 use fpsketch::bands::Bands;
-use fpsketch::{EMPTY, Lucene, Preparation, TooFew};
+use fpsketch::{EMPTY, Lucene, MinHash, Preparation, TooFew};
 
 use super::signatures::{LUCENE, SignatureOptions, Signer};
 use crate::documents::Content;
@@ -23,6 +23,8 @@ pub struct KeyChoice {
     pub weight: Option<f64>,
     /// Terms in place of bands.
     pub terms: bool,
+    /// Signatures of MinHash have no more places than given bands need, unless their number is given, too.
+    pub fits: bool,
 }
 
 /// Makes the keys of documents.
@@ -31,6 +33,31 @@ pub enum KeyMaker {
     Bands(Signer, Bands),
     /// Every distinct term is a key.
     Terms(Box<Lucene>),
+}
+
+/// Rejects bands that signatures of these options have no places for. Names the options that were given.
+fn check(
+    options: &SignatureOptions,
+    choice: KeyChoice,
+    (bands, rows): (usize, usize),
+    places: usize,
+) -> anyhow::Result<()> {
+    let needed = bands.saturating_mul(rows);
+    if (1..=places).contains(&needed) {
+        return Ok(());
+    }
+    let (option, number) = options.places();
+    let chosen = choice.bands.map(|_| format!("--bands {bands} --rows {rows}"));
+    let given = chosen.iter().cloned().chain(number.map(|number| format!("{option} {number}")));
+    let given = given.collect::<Vec<_>>().join(" ");
+    if needed == 0 {
+        bail!("{given}: use at least one band of at least one row");
+    }
+    let of = if chosen.is_some() { String::new() } else { format!(" of --preset {}", options.preset) };
+    bail!(
+        "{given}: the {bands} bands of {rows} rows{of} need {needed} places, and a signature has {places}; use \
+         {option} {needed}, or fewer --bands or --rows"
+    )
 }
 
 impl KeyMaker {
@@ -49,16 +76,25 @@ impl KeyMaker {
         }
         let usual = options.usual_bands().filter(|_| choice.threshold.is_none());
         let bands = choice.bands.or(usual);
-        let mut options = options.clone();
-        if usual.is_some() && options.num_perm.is_none() {
-            // This system has no other places than those of its bands.
-            options.num_perm = bands.and_then(|(bands, rows)| bands.checked_mul(rows));
+        let mut all = options.clone();
+        // The system of the preset has no other places than those of its bands.
+        if (usual.is_some() || choice.fits && options.preset != LUCENE)
+            && options.num_perm.is_none()
+            && let Some((bands, rows)) = bands.filter(|(bands, rows)| *bands > 0 && *rows > 0)
+        {
+            let places = bands.saturating_mul(rows);
+            if places > MinHash::MOST_PLACES {
+                let most = MinHash::MOST_PLACES;
+                bail!("--bands {bands} --rows {rows}: a signature has at most {most} places; use fewer bands or rows");
+            }
+            all.num_perm = Some(places);
         }
-        let signer = options.signer(given)?;
+        let signer = all.signer(given)?;
         let places = signer.places();
         let bands = match bands {
-            Some((bands, rows)) => Bands::new(bands, rows, places)
-                .with_context(|| format!("--bands {bands}, --rows {rows}, {}", options.option_of_places()))?,
+            Some((bands, rows)) => {
+                check(options, choice, (bands, rows), places).and_then(|()| Ok(Bands::new(bands, rows, places)?))?
+            }
             None => {
                 let weight = choice.weight.unwrap_or(WEIGHT);
                 Bands::optimal(choice.threshold.unwrap_or(THRESHOLD), places, weight, 1.0 - weight)?

@@ -156,10 +156,12 @@ impl SignatureOptions {
         self.usual_bands().map_or(PLACES, |(bands, rows)| bands * rows)
     }
 
-    /// The option that sets the number of places.
-    #[must_use]
-    pub fn option_of_places(&self) -> &'static str {
-        if self.preset == LUCENE { "--bucket-count" } else { "--num-perm" }
+    /// The option that sets the number of places, and its value if it was given.
+    pub(super) fn places(&self) -> (&'static str, Option<usize>) {
+        match self.bucket_count {
+            count if self.preset == LUCENE => ("--bucket-count", count.map(|count| count as usize)),
+            _ => ("--num-perm", self.num_perm),
+        }
     }
 
     fn bucket_count(&self) -> u32 {

@@ -10,7 +10,7 @@ use crate::dedup_linkage::greedy;
 use crate::support::{Pair, Place, fails, fpdedup, fpload, json_object, lines, stdout};
 
 /// The elements of a picture and their texts, from a parser that accepts only well-formed XML with matching tags.
-struct Picture {
+pub(crate) struct Picture {
     /// Texts by the name of their element.
     texts: Vec<(String, String)>,
     elements: BTreeMap<String, usize>,
@@ -52,11 +52,11 @@ fn parse(svg: &str) -> Picture {
 }
 
 impl Picture {
-    fn read(path: &Path) -> Self {
+    pub(crate) fn read(path: &Path) -> Self {
         parse(&std::fs::read_to_string(path).unwrap())
     }
 
-    fn has(&self, element: &str, text: &str) -> bool {
+    pub(crate) fn has(&self, element: &str, text: &str) -> bool {
         self.texts.iter().any(|one| one.0 == element && one.1 == text)
     }
 }

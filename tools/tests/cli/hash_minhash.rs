@@ -125,6 +125,31 @@ fn the_curve_of_the_textbook() {
     assert!(drawn.lines().all(|line| line.chars().count() <= 80), "{drawn}");
     fails(fphash().args(["bands", "--bands", "20", "--rows", "7", "--curve"]), &["--num-perm"]);
     fails(fphash().args(["bands", "--threshold", "1.5", "--curve"]), &["1.5"]);
+    // Errors begin with the options that were given.
+    let datatrove = ["--preset", "datatrove"];
+    let none = "fphash: --bands 0 --rows 5: use at least one band of at least one row";
+    let more = ": the 20 bands of 7 rows need 140 places, and a signature has ";
+    let usual = "--num-perm 64: the 14 bands of 8 rows of --preset datatrove need 112 places, and a signature has 64; use \
+                 --num-perm 112, or fewer --bands or --rows";
+    for (options, expected) in [
+        (&["--bands", "0", "--rows", "5"][..], none),
+        (&[&datatrove[..], &["--bands", "0", "--rows", "5"]].concat(), none),
+        (&["--bands", "20", "--rows", "7"], &format!("--bands 20 --rows 7{more}128; use --num-perm 140")),
+        (&["--bands", "20", "--rows", "7", "--num-perm", "9"], &format!("--bands 20 --rows 7 --num-perm 9{more}9")),
+        (&["--bands", "65", "--rows", "8", "--preset", "lucene"], "512; use --bucket-count 520, or fewer"),
+        (&[&datatrove[..], &["--num-perm", "64"]].concat(), &format!("fphash: {usual}")),
+        (
+            &[&datatrove[..], &["--bands", "9000", "--rows", "8"]].concat(),
+            "--bands 9000 --rows 8: a signature has at most",
+        ),
+    ] {
+        fails(fphash().args(["bands", "--curve"]).args(options), &[expected]);
+    }
+    let none = "fpload: --bands 7 --rows 0: use at least one band of at least one row";
+    let load = ["--create", "--kind", "keys", "--text", "store", "docs.ndjson"];
+    fails(fpload().args(load).args(["--bands", "7", "--rows", "0"]), &[none]);
+    let many = "fpload: --bands 70000 --rows 3: a signature has at most 65536 places; use fewer bands or rows";
+    fails(fpload().args(load).args(["--bands", "70000", "--rows", "3"]), &[many]);
     fails(fphash().args(["bands", "--bands", "20", "--curve"]), &["--rows"]);
 }
 

@@ -226,6 +226,72 @@ fn in_parts() {
     assert!(message.contains("the ids of the evidence need more than half of --memory"), "{message}");
 }
 
+/// Evidence of a key index has shared keys in place of distances, under their own name.
+#[test]
+fn evidence_of_a_key_index() {
+    let corpus = Corpus::new(60);
+    let all = corpus.documents(0, 60, "all.ndjson");
+    let store = corpus.place.path("store");
+    let mut load = fpload();
+    load.args(["--quiet", "--create", "--kind", "keys", "--text", "--bands", "16", "--rows", "4", "--sketch", "64"]);
+    stdout(load.arg(&store).arg(&all));
+    let mut of_distances = None;
+    for (name, options) in [
+        ("a.tsv", &["--keys"][..]),
+        ("a.csv.gz", &[]),
+        ("a.ndjson", &[]),
+        ("a.ndjson", &["--keys"]),
+        ("a.parquet", &[]),
+    ] {
+        if name.ends_with("parquet") && cfg!(not(feature = "parquet")) {
+            continue;
+        }
+        let (gone, rows) = (corpus.place.path(name), corpus.place.path("rows.ndjson"));
+        stdout(fpdedup().args(["keep", "--output"]).arg(&rows).arg("--evidence").arg(&gone).arg(&store));
+        let expected = corpus.place.path("expected.ndjson");
+        stdout(fpdedup().args(["keep", "--output"]).arg(&rows).arg("--evidence").arg(&expected).arg(&store));
+        let expected = json_lines(&fs::read_to_string(&expected).unwrap());
+        let verify = |form: &[&str]| {
+            let mut run = fphash();
+            run.arg("verify").args(options).args(form).arg("--evidence").arg(&gone).arg(&all);
+            stdout(&mut run)
+        };
+        let found = json_lines(&verify(&["--json"]));
+        assert_eq!(found.len(), expected.len());
+        assert!(found.len() > 20);
+        for (row, line) in found.iter().zip(&expected) {
+            for name in ["id", "keeper", "cluster", "shared_keys"] {
+                assert_eq!(row[name], line[name]);
+            }
+            let [a, b] = ["id", "keeper"].map(|name| corpus.text(row[name].as_str().unwrap()));
+            assert!(row["shared_keys"].as_u64().unwrap() > 0 && row.get("distance").is_none());
+            // Not the estimate.
+            assert!((row["jaccard"].as_f64().unwrap() - similarity(a, b).0).abs() < 1e-12, "{row}");
+        }
+        let csv = corpus.place.path("all.csv");
+        verify(&["--substring", "--output", csv.to_str().unwrap()]);
+        let header = "id,keeper,cluster,shared_keys,jaccard,edit,substring,verdict\n";
+        assert!(fs::read_to_string(csv).unwrap().starts_with(header));
+        let lines = verify(&[]);
+        assert_eq!(of_distances.get_or_insert_with(|| lines.clone()), &lines);
+    }
+    let mixed = "{\"id\":\"a\",\"keeper\":\"b\",\"cluster\":\"a\",\"distance\":1}\n\
+                 {\"id\":\"c\",\"keeper\":\"b\",\"cluster\":\"a\",\"shared_keys\":1}\n";
+    let mixed = corpus.place.file("mixed.ndjson", mixed);
+    let texts = ["a", "b", "c"].map(|id| format!("{{\"id\":\"{id}\",\"text\":\"a b c\"}}\n")).concat();
+    let texts = corpus.place.file("texts.ndjson", texts);
+    fails(
+        fphash().args(["verify", "--output"]).arg(corpus.place.path("x.tsv")).arg("--evidence").arg(&mixed).arg(texts),
+        &["--evidence: line 2: distances and shared keys are mixed"],
+    );
+    // It cannot be continued for fingerprints.
+    let fingerprints = corpus.place.path("fingerprints");
+    stdout(fpload().args(["--quiet", "--create", "--text"]).args([&fingerprints, &all]));
+    let mut keep = fpdedup();
+    keep.args(["keep", "--previous"]).arg(&mixed).arg("--new").arg(&fingerprints).arg(&fingerprints);
+    fails(&mut keep, &["mixed.ndjson", "evidence of a key index"]);
+}
+
 #[test]
 fn wrong_use() {
     let place = Place::new();

@@ -390,8 +390,6 @@ fn pairs_clusters_and_kept_records() {
     fails(fpdedup().args(["pairs", "--min-shared", "2"]).arg(&fingerprints), &["are for a key index"]);
     fails(fpdedup().args(["pairs", "--min-jaccard", "0.5"]).arg(&store), &["without sketches"]);
     fails(fpdedup().args(["pairs", "--distance", "2"]).arg(&store), &["have no distance"]);
-    fails(fpdedup().args(["clusters", "--report"]).arg(&store), &["have no distance"]);
-    fails(fpdedup().args(["keep", "--report"]).arg(&store), &["have no distance"]);
 }
 
 #[test]

@@ -18,8 +18,8 @@ use crate::support::{Place, Random, fphash};
 
 const MEMORY: u64 = 64 << 20;
 
-/// Creates documents of `words` words in one row group, with pages of at most `page` bytes. One of three has the text of
-/// the document before it and a word more.
+/// Creates documents of `words` words in one row group, with pages of at most `page` bytes. One of three has the text
+/// of the document before it and a word more.
 fn documents(place: &Place, name: &str, count: u64, words: u64, page: usize) -> PathBuf {
     let mut random = Random::new(3);
     let file = std::fs::File::create(place.path(name)).unwrap();

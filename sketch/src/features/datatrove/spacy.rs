@@ -1,6 +1,6 @@
 //! spaCy's tokenizer for English (3.8.18), for words of simplified texts: no capitals, no digit but 0, hardly any
-//! punctuation. So its rules for URLs, abbreviations, times and emoticons never apply, and what remains is: contractions
-//! without their apostrophes, symbols, currencies and units after a number.
+//! punctuation. So its rules for URLs, abbreviations, times and emoticons never apply, and what remains is:
+//! contractions without their apostrophes, symbols, currencies and units after a number.
 
 use super::contractions::CONTRACTIONS;
 use super::ranges::contains;

@@ -44,7 +44,8 @@ fn damage(sound: &SoundStore<u64>, cases: &[Case]) -> Memory {
     fixture.env
 }
 
-/// Fails each operation of the repair of a damaged store in turn, and all from each on; `like` has its path and options.
+/// Fails each operation of the repair of a damaged store in turn, and all from each on; `like` has its path and
+/// options.
 pub(crate) fn killed_at_every_operation(
     damaged: &(dyn Fn() -> Memory + Sync),
     like: &Fixture,

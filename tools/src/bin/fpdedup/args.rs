@@ -62,7 +62,8 @@ fingerprints take 16 bytes of temporary space each beyond the memory.
 in more than K), the number of clusters of each size and, for the largest clusters, the diameter (the greatest \
 distance between two fingerprints) and the share of pairs of records that are farther apart than K. If that share is \
 large, the cluster is a chain: choose a smaller K. With --linkage star or complete, also what single linkage would \
-do, as for `fpdedup keep`.
+do, as for `fpdedup keep`. Of a key index, the report counts shared keys and, with sketches, estimated Jaccard \
+similarities in twentieths, instead of bits and diameters.
 
 --previous: records are identified by their ids. A record that has another fingerprint now must be in --new. Labels \
 may be in any \
@@ -118,8 +119,10 @@ over an old one, as with ids that grow and --keep smallest, all output is the sa
 clusters with a few removed ids and their distances. For star and complete, also chains: connected components of \
 several clusters, how many more records single linkage would remove from them, and how many bits those differ in from \
 the record that it would keep. Finding the components takes four bytes a fingerprint. With --previous, chains are \
-unknown, because old records are not compared, and the report says so; they are null in JSON, as for single. --picture \
-draws sizes and distances.
+unknown, because old records are not compared, and the report says so; they are null in JSON, as for single. So are \
+chains of stars in a key index with --min-shared or --min-jaccard, as finding them would take all pairs. Of a key index \
+the report counts shared keys and, with sketches, estimated Jaccard similarities in twentieths, instead of bits. \
+--picture draws sizes, and distances or shared keys and similarities.
 
 Examples:
   fpdedup keep store > keep.txt
@@ -279,7 +282,8 @@ pub(crate) struct KeepOptions {
     #[command(flatten)]
     pub(crate) order: Order,
     /// File for the evidence: a row for every record that is not kept, with its keeper, the smallest id of its cluster
-    /// and its distance from the keeper, or the shared keys and estimated similarity (.tsv, .csv, .ndjson, or .parquet; .gz, .zst)
+    /// and its distance from the keeper, or the shared keys and estimated similarity (.tsv, .csv, .ndjson, or .parquet;
+    /// .gz, .zst)
     #[arg(long, value_name = "FILE")]
     pub(crate) evidence: Option<PathBuf>,
     /// Evidence that this command wrote for STORE before, at the same K (.tsv, .txt, .csv, .ndjson, .parquet, or - for
@@ -287,8 +291,8 @@ pub(crate) struct KeepOptions {
     /// are compared. The new evidence has all rows
     #[arg(long, value_name = "EVIDENCE")]
     pub(crate) previous: Option<PathBuf>,
-    /// Records to add to those of STORE: another store, or input as for fpload: files, a directory or a pattern of names
-    /// (- is standard input). Those that are in STORE too count once, as old
+    /// Records to add to those of STORE: another store, or input as for fpload: files, a directory or a pattern of
+    /// names (- is standard input). Those that are in STORE too count once, as old
     #[arg(long, value_name = "INPUT")]
     pub(crate) new: Option<PathBuf>,
     #[command(flatten)]
@@ -298,11 +302,11 @@ pub(crate) struct KeepOptions {
 /// The report on clusters.
 #[derive(Clone, Debug, ClapArgs)]
 pub(crate) struct ReportOptions {
-    /// Report: distances of removed records from their keepers, sizes of clusters, chains, the largest clusters. With
-    /// it, ids and labels are written to --output only
+    /// Report: distances of removed records from their keepers (of a key index, shared keys and similarities), sizes of
+    /// clusters, chains, the largest clusters. With it, ids and labels are written to --output only
     #[arg(long)]
     pub(crate) report: bool,
-    /// File for a picture of sizes and distances (.svg)
+    /// File for a picture of sizes and distances, or shared keys and similarities (.svg)
     #[arg(long, value_name = "FILE")]
     pub(crate) picture: Option<PathBuf>,
 }

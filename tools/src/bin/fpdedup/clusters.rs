@@ -19,7 +19,7 @@ use crate::job::{Job, Needs, Writing, open};
 use crate::label_rows::write_labels;
 use crate::loaded::Other;
 use crate::priorities::Kept;
-use crate::report::{About, Reporting};
+use crate::report::{About, Near, Reporting};
 
 /// The columns of labels, and those for a store without ids.
 const COLUMNS: &[Column] = &[Column::id("id"), Column::id("cluster")];
@@ -138,8 +138,12 @@ pub(crate) fn run<F: Fingerprint>(
         written = writing.finish()?;
     }
     if let Some(report) = report {
-        reporting.write(&report, About { linkage, distance: k, names: ["clusters", "near-duplicates"] }, job.json())?;
-        job.warn_of_chains(report.far_records, report.records.saturating_sub(report.clusters), k);
+        reporting.write(
+            &report,
+            About { linkage, near: Near::Distance(k), names: ["clusters", "near-duplicates"] },
+            job.json(),
+        )?;
+        job.warn_of_chains(report.removed.far, report.records.saturating_sub(report.clusters), k);
     }
     if labels {
         let searched = beside.previous.map(|_| format!("{} compared", count_of(found.searched(), "fingerprint")));

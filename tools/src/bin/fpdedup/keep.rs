@@ -9,7 +9,7 @@ use fpstore::clusters::{Clustering, Clusters, Decision, Label, LeftOut, Linkage,
 use fpstore::{ErrorKind, Fingerprint, Id, IdKind};
 use fpstore_tools::common::Common;
 use fpstore_tools::exit::Outcome;
-use fpstore_tools::input::{EvidenceReader, Ids, Source};
+use fpstore_tools::input::{EvidenceReader, Ground, Ids, Source};
 use fpstore_tools::notice;
 use fpstore_tools::number::count_of;
 use fpstore_tools::output::{Column, EVIDENCE, Output, Rows};
@@ -21,7 +21,7 @@ use crate::job::{Job, Needs, Writing, open};
 use crate::label_rows::{push_label, push_record};
 use crate::loaded::Other;
 use crate::priorities::Kept;
-use crate::report::{About, Reporting};
+use crate::report::{About, Near, Reporting};
 
 /// The column of ids, and the column for a store without ids.
 pub(crate) const COLUMNS: &[Column] = &[Column::id("id")];
@@ -88,11 +88,15 @@ pub(crate) fn run<F: Fingerprint>(
     removed.map(Writing::finish).transpose()?;
     kept.warn_of_unknown();
     let (far, left_out) = match &report {
-        Some(report) => (report.far_records, report.records.saturating_sub(report.clusters)),
+        Some(report) => (report.removed.far, report.records.saturating_sub(report.clusters)),
         None => (left.far, left.records),
     };
     if let Some(report) = report {
-        reporting.write(&report, About { linkage, distance, names: ["kept", "removed"] }, job.json())?;
+        reporting.write(
+            &report,
+            About { linkage, near: Near::Distance(distance), names: ["kept", "removed"] },
+            job.json(),
+        )?;
     }
     job.warn_of_chains(far, left_out, distance);
     warn_of_overruled(clustering.overruled());
@@ -180,7 +184,12 @@ fn go_on<F: Fingerprint>(
     };
     let mut removals = clusters.removals()?;
     let reader = EvidenceReader::open(&source, kind, Some(&job.temp_dir()), &Progress::hidden())?;
-    reader.each(|one| removals.push(one.record, one.keeper, one.distance, one.line).map_err(name))?;
+    reader.each(|one| match one.ground {
+        Ground::Distance(distance) => removals.push(one.record, one.keeper, distance, one.line).map_err(name),
+        Ground::SharedKeys(_) => {
+            bail!("{}: it is evidence of a key index, the store is of fingerprints", source.name())
+        }
+    })?;
     clusters.find_from_removals(removals, &kept.keeper).map_err(name)
 }
 

@@ -4,7 +4,7 @@ use std::ops::ControlFlow;
 use std::path::Path;
 
 use anyhow::bail;
-use fpstore::clusters::{Clustering, Clusters, Linkage};
+use fpstore::clusters::{Clustering, Clusters, LeftOut, Linkage};
 use fpstore::keys::{KeyPairs, KeyRule};
 use fpstore::{IdKind, KeyIndex};
 use fpstore_tools::common::Common;
@@ -15,13 +15,14 @@ use fpstore_tools::notice;
 use fpstore_tools::number::{count, count_of};
 use fpstore_tools::output::{Column, KEY_EVIDENCE, Output, Rows};
 
-use crate::args::{KeepOptions, KeyOptions, Options, Order, ReportOptions, Which};
+use crate::args::{KeepOptions, KeyOptions, Options, Order, Which};
 use crate::clusters::{Beside, What};
 use crate::job::{Job, WAITING, Writing};
 use crate::keep::{COLUMNS, write};
 use crate::label_rows::write_labels;
 use crate::loaded::OtherIndex;
 use crate::priorities::Kept;
+use crate::report::{About, Near, Reporting};
 
 const PAIRS: &[Column] = &[Column::id("id_a"), Column::id("id_b"), Column::number("shared"), Column::real("jaccard")];
 const LABELS: &[Column] = &[Column::id("id"), Column::id("cluster")];
@@ -141,12 +142,13 @@ pub(crate) fn clusters(
     options: &Options,
     store: &Path,
 ) -> anyhow::Result<Outcome> {
-    check(beside, report, order)?;
+    check(beside, order)?;
     let linkage = order.linkage_or(Linkage::Single);
     order.check_order(linkage)?;
     let job = Job::new(common, options)?;
     let index = open(options, store)?;
-    let mut clusters = index.clusters(options.keys.rule())?.with_linkage(linkage);
+    let reporting = Reporting::open(report)?;
+    let mut clusters = reported(index.clusters(options.keys.rule())?.with_linkage(linkage), &reporting);
     if min_size > 1 {
         clusters = clusters.with_sizes();
     }
@@ -155,11 +157,21 @@ pub(crate) fn clusters(
         clusters = clusters.with_keepers();
     }
     let texts = [index.parameters().ids() == IdKind::Text; 2];
-    let output = Output::open(("--output", options.output.as_deref()), job.json(), LABELS, 64, &texts)?;
-    let found = find(&job, &index, clusters, order, beside)?.labelled_by_smallest();
-    let mut writing = Writing::new(output);
-    write_labels(&found, min_size, &mut writing)?;
-    job.done(writing.finish()?, "record");
+    let path = options.output.as_deref();
+    let open = || Output::open(("--output", path), job.json(), LABELS, 64, &texts);
+    let output = reporting.leaves_rows(path).then(open).transpose()?;
+    let found = find(&job, &index, clusters, order, beside)?;
+    let report = reporting.make(&found)?;
+    if let Some(output) = output {
+        let mut writing = Writing::new(output);
+        write_labels(&found.labelled_by_smallest(), min_size, &mut writing)?;
+        job.done(writing.finish()?, "record");
+    }
+    if let Some(report) = report {
+        let about = About { linkage, near: near(options, &index), names: ["clusters", "near-duplicates"] };
+        reporting.write(&report, about, job.json())?;
+        warn_of_chains(report.removed.far, report.records.saturating_sub(report.clusters));
+    }
     Ok(Outcome::Done)
 }
 
@@ -171,40 +183,67 @@ pub(crate) fn keep(
     options: &Options,
     store: &Path,
 ) -> anyhow::Result<Outcome> {
-    check(beside, &keep.report, &keep.order)?;
+    check(beside, &keep.order)?;
     let job = Job::new(common, options)?;
     let index = open(options, store)?;
     let linkage = keep.order.linkage_or(Linkage::Star);
-    let clusters = index.clusters(options.keys.rule())?.with_linkage(linkage).with_keepers();
+    let reporting = Reporting::open(&keep.report)?;
+    let clusters = reported(index.clusters(options.keys.rule())?.with_linkage(linkage), &reporting).with_keepers();
     let is_text = index.parameters().ids() == IdKind::Text;
     let open = |(option, path), columns| Output::open((option, path), job.json(), columns, 64, &[is_text; 3]);
-    let output = open(("--output", options.output.as_deref()), COLUMNS)?;
+    let path = options.output.as_deref();
+    let output = reporting.leaves_rows(path).then(|| open(("--output", path), COLUMNS)).transpose()?;
     let evidence = keep.evidence.as_deref();
     let evidence = evidence.map(|path| open(("--evidence", Some(path)), KEY_EVIDENCE)).transpose()?;
     let found = find(&job, &index, clusters, &keep.order, beside)?;
-    let mut outputs = [Some(output), evidence].map(|output| output.map(Writing::new));
+    let report = reporting.make(&found)?;
+    let mut outputs = [output, evidence].map(|output| output.map(Writing::new));
     let left = write(&found, &mut outputs)?;
     let [kept, removed] = outputs;
     // Evidence appears only beside a complete list of what is kept.
-    let kept = kept.map(Writing::finish).transpose()?.unwrap_or(0);
+    let kept = kept.map(Writing::finish).transpose()?;
     removed.map(Writing::finish).transpose()?;
-    if left.far > 0 {
-        notice::warn(format_args!(
-            "{} of {} that are left out are not near the one that is kept by --min-shared and --min-jaccard (chains): \
-             they may not be duplicates of it; --linkage star leaves out only near ones",
-            count(left.far),
-            count_of(left.records, "record"),
-        ));
+    let LeftOut { records, far } = match &report {
+        Some(report) => LeftOut { records: report.records.saturating_sub(report.clusters), far: report.removed.far },
+        None => left,
+    };
+    if let Some(report) = report {
+        let about = About { linkage, near: near(options, &index), names: ["kept", "removed"] };
+        reporting.write(&report, about, job.json())?;
     }
-    job.done(kept, "cluster");
+    warn_of_chains(far, records);
+    if let Some(kept) = kept {
+        job.done(kept, "cluster");
+    }
     Ok(Outcome::Done)
 }
 
-/// Rejects what key indexes do not have.
-fn check(beside: &Beside<'_>, report: &ReportOptions, order: &Order) -> anyhow::Result<()> {
-    if report.report || report.picture.is_some() {
-        bail!("--report and --picture are for fingerprints: the records of a key index have no distance");
+/// Clusters with all that a report needs, if one is wanted.
+fn reported(clusters: Clusters, reporting: &Reporting) -> Clusters {
+    if reporting.is_wanted() { clusters.with_sizes().with_keepers().with_chains() } else { clusters }
+}
+
+/// What makes records of an index near, for a report.
+fn near(options: &Options, index: &KeyIndex) -> Near {
+    let KeyOptions { min_shared, min_jaccard, .. } = options.keys;
+    let has_sketches = index.parameters().keys().is_some_and(|keys| keys.sketch_bits() > 0);
+    Near::Keys { min_shared: min_shared.unwrap_or(1), min_jaccard: min_jaccard.unwrap_or(0.0), has_sketches }
+}
+
+/// Warns of records that are left out although they are far from the record of their cluster that is kept.
+fn warn_of_chains(far: u64, records: u64) {
+    if far > 0 {
+        notice::warn(format_args!(
+            "{} of {} that are left out are not near the one that is kept by --min-shared and --min-jaccard (chains): \
+             they may not be duplicates of it; --linkage star leaves out only near ones",
+            count(far),
+            count_of(records, "record"),
+        ));
     }
+}
+
+/// Rejects what key indexes do not have.
+fn check(beside: &Beside<'_>, order: &Order) -> anyhow::Result<()> {
     if beside.previous.is_some() || beside.new.is_some() {
         bail!(
             "--previous and --new are for fingerprints: load new records into the key index, and find its clusters anew"

@@ -179,7 +179,8 @@ pub(crate) enum What {
     /// Similarity of two documents, or of the documents on every line of a file: `DISTANCE<TAB>SIMILARITY<TAB>VERDICT`
     #[command(after_help = COMPARE)]
     Compare(CompareArgs),
-    /// Confirms removed documents by their texts: evidence of fpdedup with the similarity of each document and its keeper
+    /// Confirms removed documents by their texts: evidence of fpdedup with the similarity of each document and its
+    /// keeper
     #[command(after_help = verify::EXAMPLES)]
     Verify(Box<VerifyArgs>),
     /// Weights of features by the number of documents that they occur in (inverse document frequency)
@@ -273,8 +274,8 @@ pub(crate) struct MinhashArgs {
     #[command(flatten)]
     pub(crate) options: SignatureOptions,
 
-    /// Keep only the lowest bits of each place, 1 to 64 [default: all, 32, or 64 for datatrove and datatrove-sha1]. With 64, 128 or 256 places and one bit, signatures are
-    /// fingerprints that a store takes
+    /// Keep only the lowest bits of each place, 1 to 64 [default: all, 32, or 64 for datatrove and datatrove-sha1].
+    /// With 64, 128 or 256 places and one bit, signatures are fingerprints that a store takes
     #[arg(
         long,
         value_name = "B",

@@ -43,6 +43,7 @@ pub(crate) fn run(args: &BandsArgs, common: Common) -> anyhow::Result<Outcome> {
         threshold: args.threshold,
         weight: Some(args.false_positive_weight),
         terms: args.terms,
+        fits: false,
     };
     let maker = KeyMaker::new(&args.options, choice, args.reading.options.tokens_column.is_some())?;
     match &maker {

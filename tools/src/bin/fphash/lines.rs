@@ -76,8 +76,8 @@ impl<'a> Job<'a> {
     }
 }
 
-/// Calls `make` for each document on all threads, and `take` with the results and faults, in order; returns the number of
-/// documents.
+/// Calls `make` for each document on all threads, and `take` with the results and faults, in order; returns the number
+/// of documents.
 pub(crate) fn each_or_fault<T: Send>(
     inputs: &Inputs,
     memory: Option<u64>,

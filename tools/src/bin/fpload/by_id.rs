@@ -14,7 +14,8 @@ use fpstore_tools::progress::Progress;
 
 use crate::args::Args;
 use crate::gather::PassedOver;
-use crate::summary::{self, Deed, Done};
+use crate::summary::Rest;
+use crate::summary::fingerprints::{self as summary, Deed, Done};
 use crate::writing::{self, DONE, compact_after_removal, options, warn_of_torn_logs};
 
 /// Rejects options that do not fit the store's ids, before any input is read.
@@ -78,8 +79,8 @@ pub(crate) fn remove<F: Fingerprint>(args: &Args, path: &Path, parameters: &Para
     interrupt::leaves(DONE);
     warn_of_unknown(&report);
     let deed = Deed::RemovedIds(report);
-    let (passed_over, seconds) = (PassedOver::default(), started.elapsed().as_secs_f64());
-    summary::done(args, &Done { path, deed, compacted, store: &store, passed_over, seconds })
+    let rest = Rest { compacted, seconds: started.elapsed().as_secs_f64() };
+    summary::done(args, &Done { path, deed, store: &store, passed_over: PassedOver::default(), rest })
 }
 
 /// Adds an index of ids to an existing store.
@@ -96,8 +97,8 @@ pub(crate) fn index<F: Fingerprint>(args: &Args, path: &Path, parameters: &Param
     progress.finish();
     interrupt::leaves(DONE);
     let deed = Deed::Indexed(is_new);
-    let (passed_over, seconds) = (PassedOver::default(), started.elapsed().as_secs_f64());
-    summary::done(args, &Done { path, deed, compacted, store: &store, passed_over, seconds })
+    let rest = Rest { compacted, seconds: started.elapsed().as_secs_f64() };
+    summary::done(args, &Done { path, deed, store: &store, passed_over: PassedOver::default(), rest })
 }
 
 fn warn_of_unknown(report: &RemoveIdsReport) {

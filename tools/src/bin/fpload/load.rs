@@ -11,7 +11,8 @@ use fpstore_tools::{interrupt, memory};
 
 use crate::args::{Args, StoreKind};
 use crate::gather::{Gathered, Inputs, Load};
-use crate::summary::{self, Deed, Done};
+use crate::summary::Rest;
+use crate::summary::fingerprints::{self as summary, Deed, Done};
 use crate::writing::{DONE, compact_after_removal, options, warn_of_torn_logs};
 use crate::{by_id, creation, keys, writing};
 
@@ -86,8 +87,8 @@ fn create<F: Fingerprint>(args: &Args, path: &Path, inputs: Inputs) -> anyhow::R
     };
     progress.finish();
     interrupt::leaves(DONE);
-    let seconds = started.elapsed().as_secs_f64();
-    summary::done(args, &Done { path, deed, compacted: None, store: &store, passed_over, seconds })
+    let rest = Rest { compacted: None, seconds: started.elapsed().as_secs_f64() };
+    summary::done(args, &Done { path, deed, store: &store, passed_over, rest })
 }
 
 /// Adds records to a store, removes records, or compacts it.
@@ -140,8 +141,8 @@ fn change<F: Fingerprint>(args: &Args, path: &Path, inputs: Inputs) -> anyhow::R
     };
     progress.finish();
     interrupt::leaves(DONE);
-    let seconds = started.elapsed().as_secs_f64();
-    summary::done(args, &Done { path, deed, compacted, store: &store, passed_over, seconds })
+    let rest = Rest { compacted, seconds: started.elapsed().as_secs_f64() };
+    summary::done(args, &Done { path, deed, store: &store, passed_over, rest })
 }
 
 /// Rejects what the library would reject after the input was sorted.

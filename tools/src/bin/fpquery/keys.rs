@@ -5,7 +5,7 @@ use std::path::Path;
 
 use anyhow::{Context as _, bail};
 use fpstore::keys::{KeyMatch, KeyQuery, QueryKeys};
-use fpstore::{ErrorKind, Filters, Id, IdKind, IdRef, KeyIndex, Parameters};
+use fpstore::{ErrorKind, Id, IdKind, IdRef, KeyIndex, Parameters};
 use fpstore_tools::documents::{Document, DocumentId, Fault, Inputs, Location, Made, Rejects, each_or_fault};
 use fpstore_tools::exit::Outcome;
 use fpstore_tools::input::{Found, IdRule, Ids, InputOptions, KeyReader, parse_hex, sources};
@@ -71,7 +71,7 @@ pub(crate) fn run(args: &Args, store: &Path, parameters: &Parameters) -> anyhow:
     if let Some(most) = most {
         how = how.with_nearest(most.saturating_add(usize::from(args.not_self)));
     }
-    let options = fpstore_tools::threads::options().with_read_mode(args.read.into()).with_filters(Filters::Off);
+    let options = fpstore_tools::threads::options().with_read_mode(args.read.into());
     let index = KeyIndex::open_read_only(store, &options)?;
     let taken = index.statistics().resident_bytes;
     let memory = Memory::beside(args.memory, args.document_memory(), store, taken)?;

@@ -16,8 +16,8 @@ pub(crate) struct Table {
     quality: Option<(Quality, usize)>,
     /// The names of all columns.
     names: Vec<Box<[u8]>>,
-    /// Other required columns, and their positions.
-    more: Vec<(&'static str, usize)>,
+    /// Other required columns: the names that each may have, the one that it has, and its position.
+    more: Vec<(&'static [&'static str], &'static str, usize)>,
     /// The names of all columns but that of the fingerprints, if there is no column of ids.
     others: Option<String>,
     /// Whether the program has an option for the delimiter.
@@ -60,15 +60,15 @@ impl Table {
         self
     }
 
-    /// Adds other required columns.
-    pub(in crate::input) fn with_more(mut self, names: &[&'static str]) -> Self {
-        self.more = names.iter().map(|name| (*name, 0)).collect();
+    /// Adds other required columns, each with the names that it may have.
+    pub(in crate::input) fn with_more(mut self, columns: &[&'static [&'static str]]) -> Self {
+        self.more = columns.iter().map(|names| (*names, "", 0)).collect();
         self
     }
 
-    /// Returns the cell of an added column.
-    pub(in crate::input) fn more(&self, number: usize) -> &[u8] {
-        self.more.get(number).map_or(b"", |(_, column)| self.rows.cell(*column))
+    /// Returns the name of an added column, and its cell.
+    pub(in crate::input) fn more(&self, number: usize) -> (&'static str, &[u8]) {
+        self.more.get(number).map_or(("", b""), |(_, name, column)| (*name, self.rows.cell(*column)))
     }
 
     /// Whether the quality of the record that [`Self::next_record`] came to is high enough.
@@ -157,8 +157,15 @@ impl Table {
             *column = found.ok_or_else(|| no_column(&quality.column, &self.rows.list()))?;
         }
         self.names = (0..self.rows.count()).map(|number| self.rows.cell(number).into()).collect();
-        for (name, column) in &mut self.more {
-            *column = self.rows.find(name)?.ok_or_else(|| no_column(name, &self.rows.list()))?;
+        for (names, name, column) in &mut self.more {
+            for possible in names.iter().rev() {
+                if let Some(found) = self.rows.find(possible)? {
+                    (*name, *column) = (*possible, found);
+                }
+            }
+            if name.is_empty() {
+                return Err(no_column(names.first().unwrap_or(name), &self.rows.list()));
+            }
         }
         self.others = id.is_none().then(|| self.rows.list_but(value));
         Ok(Some(Columns { count: self.rows.count(), value, id }))

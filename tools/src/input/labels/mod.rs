@@ -8,6 +8,6 @@ mod evidence;
 mod lines;
 mod reader;
 
-pub use evidence::{Evidence, EvidenceReader};
+pub use evidence::{Evidence, EvidenceReader, Ground};
 pub use lines::LabelLines;
 pub use reader::LabelReader;

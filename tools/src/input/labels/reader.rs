@@ -32,7 +32,8 @@ pub struct LabelReader {
 /// What a file has beside records, and its description in messages.
 pub(super) struct Contents {
     pub(super) second: &'static str,
-    pub(super) others: &'static [&'static str],
+    /// Further columns, each with the names that it may have.
+    pub(super) others: &'static [&'static [&'static str]],
     pub(super) formats: &'static str,
 }
 
@@ -123,7 +124,8 @@ pub(super) fn open_stream(
             Stream::Csv(Box::new(Table::new(rows, columns, false).with_more(contents.others)))
         }
         Format::Parquet => {
-            let others: Vec<&str> = std::iter::once(&contents.second).chain(contents.others).copied().collect();
+            let second = [contents.second];
+            let others: Vec<&[&str]> = std::iter::once(&second[..]).chain(contents.others.iter().copied()).collect();
             Stream::Parquet(Box::new(Batches::<ParquetLabels>::open(source, &others, temp_dir, progress)?))
         }
         Format::Dec | Format::Le | Format::Json | Format::Tsv | Format::File => {

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 use std::sync::atomic::Ordering::Relaxed;
 
-use arrow_array::ArrayRef;
+use arrow_array::{ArrayRef, RecordBatchReader};
 use parquet::arrow::ProjectionMask;
 use parquet::arrow::arrow_reader::{ParquetRecordBatchReader, ParquetRecordBatchReaderBuilder};
 
@@ -42,6 +42,12 @@ pub(super) struct Pages {
 }
 
 impl<C> Batches<C> {
+    /// Whether a column has this name; they are numbered in the order in which they were wanted.
+    pub(in crate::input) fn has_name(&self, number: usize, name: &str) -> bool {
+        let schema = self.reader.schema();
+        self.places.get(number).and_then(|place| schema.fields().get(*place)).is_some_and(|field| field.name() == name)
+    }
+
     /// Returns a reader of these columns.
     pub(super) fn new(
         builder: ParquetRecordBatchReaderBuilder<ParquetFile>,

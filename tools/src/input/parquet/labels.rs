@@ -16,10 +16,10 @@ use crate::progress::Progress;
 pub(in crate::input) type Labels = Vec<Ids>;
 
 impl Batches<Labels> {
-    /// Opens a file with these columns beside the records.
+    /// Opens a file with these columns beside the records, each with the names that it may have.
     pub(in crate::input) fn open(
         source: &Source,
-        others: &[&str],
+        others: &[&[&str]],
         temp_dir: Option<&Path>,
         progress: &Progress,
     ) -> anyhow::Result<Self> {
@@ -27,15 +27,16 @@ impl Batches<Labels> {
         Self::of(table, others).map_err(|message| anyhow!("{}: {message}", source.name()))
     }
 
-    fn of(table: Table, others: &[&str]) -> Result<Self, String> {
+    fn of(table: Table, others: &[&[&str]]) -> Result<Self, String> {
         let record = match table.column(ID)? {
             Some(id) => Some(id),
             None => table.column(FINGERPRINT)?,
         };
         let missing = |name| table.missing(name);
         let mut columns = vec![record.ok_or_else(|| missing(ID))?];
-        for name in others {
-            columns.push(table.column(name)?.ok_or_else(|| missing(name))?);
+        for names in others {
+            let mut found = names.iter().filter_map(|name| table.column(name).transpose());
+            columns.push(found.next().ok_or_else(|| missing(names.first().unwrap_or(&"")))??);
         }
         for &number in &columns {
             table.checked(number, |data_type| match data_type {

@@ -1,5 +1,5 @@
-//! MinHash beside simhash: clusters of pages by the bands and sketches of a key index, by fingerprints, and by comparing
-//! the words of all pages.
+//! MinHash beside simhash: clusters of pages by the bands and sketches of a key index, by fingerprints, and by
+//! comparing the words of all pages.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::hash::{DefaultHasher, Hash, Hasher};

@@ -80,9 +80,9 @@ pub(crate) struct DocumentsArgs {
     #[arg(long, value_enum, value_name = "RULE", default_value = "star")]
     linkage: Rule,
 
-    /// Column of the inputs that is the priority of documents, instead of their order: numbers, dates, times and booleans
-    /// come by value, texts by their bytes; a column of csv has numbers if all its values are. Documents with equal values
-    /// come in the order of the input, and documents without a value last
+    /// Column of the inputs that is the priority of documents, instead of their order: numbers, dates, times and
+    /// booleans come by value, texts by their bytes; a column of csv has numbers if all its values are. Documents with
+    /// equal values come in the order of the input, and documents without a value last
     #[arg(long, value_name = "COLUMN")]
     pub(crate) keep_by: Option<String>,
 
@@ -91,9 +91,8 @@ pub(crate) struct DocumentsArgs {
     pub(crate) keep_order: First,
 
     /// File for the evidence: a row for every removed document with its id, its keeper, the first document of its
-    /// cluster and its distance from the keeper, with --verify also the similarity; for minhash the common bands and the
-    /// similarity. Documents without ids are numbered
-    /// from 0 (.tsv, .csv, .ndjson or .parquet; .gz, .zst)
+    /// cluster and its distance from the keeper, with --verify also the similarity; for minhash the common bands and
+    /// the similarity. Documents without ids are numbered from 0 (.tsv, .csv, .ndjson or .parquet; .gz, .zst)
     #[arg(long, value_name = "FILE")]
     pub(crate) evidence: Option<PathBuf>,
 
@@ -113,8 +112,8 @@ pub(crate) struct DocumentsArgs {
     #[arg(long, value_name = "DIR")]
     pub(crate) tmp_dir: Option<PathBuf>,
 
-    /// With --method minhash: least Jaccard similarity of a removed document to its keeper, estimated from the signatures;
-    /// 0 removes documents with any band in common [default: 0.8; 0 with --threshold, --verify or --bands]
+    /// With --method minhash: least Jaccard similarity of a removed document to its keeper, estimated from the
+    /// signatures; 0 removes documents with any band in common [default: 0.8; 0 with --threshold, --verify or --bands]
     #[arg(long, value_name = "T", value_parser = estimate, help_heading = MINHASH)]
     pub(crate) min_jaccard: Option<f64>,
 
@@ -145,8 +144,8 @@ impl DocumentsArgs {
 /// How keys are made of documents.
 #[derive(Clone, Debug, Args)]
 pub(crate) struct Bands {
-    /// Bands of a signature: documents with one in common are compared [default: chosen with the rows for --threshold, or
-    /// 0.8; for the presets of datatrove 14, of 8 rows]
+    /// Bands of a signature: documents with one in common are compared [default: chosen with the rows for --threshold,
+    /// or 0.8; for the presets of datatrove 14, of 8 rows]
     #[arg(long, value_name = "B", requires = "rows", help_heading = MINHASH)]
     pub(crate) bands: Option<usize>,
 

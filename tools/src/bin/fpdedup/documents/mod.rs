@@ -48,8 +48,8 @@ use work::{Step, Work};
 use crate::job::watch;
 use crate::rule;
 
-/// How often documents whose texts differ from their keepers' are compared among themselves. Each time all documents are
-/// read, and pages of one template may need as many times as there are pages.
+/// How often documents whose texts differ from their keepers' are compared among themselves. Each time all documents
+/// are read, and pages of one template may need as many times as there are pages.
 const ROUNDS: usize = 3;
 
 /// A run whose options have been checked.

@@ -1,5 +1,7 @@
 //! A chart of bars: axes with ticks, and places of values on them.
 
+use fpstore_tools::number::float;
+
 use crate::report::svg::{Anchor, Svg};
 
 /// Width and height of the area of bars.
@@ -16,7 +18,12 @@ const LEAST: f64 = 0.5;
 pub(super) enum Scale {
     Linear(f64, f64),
     Logarithmic(f64, f64),
+    /// Numbers from 0: linear up to [`EACH`], and logarithmic beyond, where each doubling takes the space of one.
+    Doubling(f64),
 }
+
+/// The last number with a place of its own on an axis with doublings.
+pub(super) const EACH: u64 = 32;
 
 impl Scale {
     /// A logarithmic axis from below 1 up to a power of ten that is at least `most`.
@@ -29,15 +36,23 @@ impl Scale {
         let place = match self {
             Self::Linear(from, to) => (value - from) / (to - from),
             Self::Logarithmic(from, to) => (value.max(from) / from).log10() / (to / from).log10(),
+            Self::Doubling(to) => (doubling(value) + 0.5) / (doubling(to) + 0.5),
         };
         place.clamp(0.0, 1.0)
     }
 
-    /// Whole numbers, or powers of ten.
+    /// Whole numbers, or powers of ten, or of two beyond some.
     fn ticks(self) -> Vec<f64> {
+        let each = float(EACH);
+        if let Self::Doubling(to) = self
+            && to > each + 1.0
+        {
+            let doubled = std::iter::successors(Some(each), |tick| Some(tick * 4.0));
+            return [0.0, 8.0, 16.0, 24.0].into_iter().chain(doubled.take_while(|tick| *tick <= to)).collect();
+        }
         let (mut ticks, mut tick) = (Vec::new(), 0.0);
         let (step, factor, to) = match self {
-            Self::Linear(_, to) => (step(to), 1.0, to),
+            Self::Linear(_, to) | Self::Doubling(to) => (step(to), 1.0, to),
             Self::Logarithmic(_, to) => {
                 tick = 1.0;
                 (0.0, 10.0, to)
@@ -49,6 +64,12 @@ impl Scale {
         }
         ticks
     }
+}
+
+/// The place of a number on an axis with doublings.
+fn doubling(value: f64) -> f64 {
+    let last = float(EACH) + 0.5;
+    if value <= last { value } else { last + (value / last).log2() }
 }
 
 /// The least of 1, 2, 5, 10, 20, ... with few ticks up to `to`.
@@ -155,5 +176,13 @@ mod tests {
         let scale = Scale::Logarithmic(1.0, 100.0);
         assert_eq!([0.0, 1.0, 10.0, 100.0, 1e3].map(|value| scale.place(value)), [0.0, 0.0, 0.5, 1.0, 1.0]);
         assert_eq!([0.0, 5.0].map(|value| Scale::Linear(0.0, 10.0).place(value)), [0.0, 0.5]);
+        // Each number up to 32 and each doubling take the same space.
+        let scale = Scale::Doubling(130.0);
+        assert_eq!(
+            [-0.5, 17.0, 32.5, 65.0, 130.0].map(|value| scale.place(value)),
+            [0.0, 0.5, 33.0 / 35.0, 34.0 / 35.0, 1.0]
+        );
+        assert_eq!(ticks(Scale::Doubling(5.5)), ["0", "1", "2", "3", "4", "5"]);
+        assert_eq!(ticks(Scale::Doubling(1100.5)), ["0", "8", "16", "24", "32", "128", "512"]);
     }
 }

@@ -2,12 +2,13 @@
 
 mod about;
 mod chart;
+mod histogram;
 mod object;
 mod picture;
 mod svg;
 mod text;
 
-pub(crate) use about::About;
+pub(crate) use about::{About, Near};
 
 use std::io::{self, BufWriter, Write};
 use std::path::Path;

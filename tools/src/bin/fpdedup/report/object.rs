@@ -2,38 +2,69 @@
 
 use std::io::{self, Write};
 
-use fpstore::clusters::{Chain, ClusterReport, Label, LargeCluster, Removed, SizeClass};
+use fpstore::clusters::{Chain, ClusterReport, Label, LargeCluster, Nearness, Nearnesses, Removed, SizeClass};
 use fpstore::{Fingerprint, Id};
 use fpstore_tools::common::SCHEMA_VERSION;
-use fpstore_tools::number::hex;
+use fpstore_tools::number::{float, hex, rounded};
 use fpstore_tools::report;
 use serde::Serialize;
 use serde_json::Value;
 
-use crate::report::about::About;
+use crate::report::about::{About, Near};
+use crate::report::histogram::SIMILARITIES;
 
 #[derive(Serialize)]
 struct Object {
     schema_version: u32,
     linkage: &'static str,
-    distance: u32,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    distance: Option<u32>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    min_shared: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    min_jaccard: Option<f64>,
     records: u64,
     clusters: u64,
     kept: u64,
     removed: u64,
     far_records: u64,
-    /// Removed records by distance from their keepers.
-    distances: Vec<AtDistance>,
+    /// How near removed records are to their keepers.
+    #[serde(flatten)]
+    nearnesses: Histograms,
     sizes: Vec<Class>,
-    /// Null for single linkage, and unknown if earlier stars were continued.
+    /// Null for single linkage, and where chains are unknown.
     chains: Option<Chains>,
     single_linkage: Option<SingleLinkage>,
     largest: Vec<Large>,
 }
 
+/// Numbers of records by how near they are to a keeper.
+#[derive(Default, Serialize)]
+struct Histograms {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    distances: Option<Vec<AtDistance>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    shared_keys: Option<Vec<Sharing>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    jaccard: Option<Vec<Similar>>,
+}
+
 #[derive(Serialize)]
 struct AtDistance {
     distance: usize,
+    records: u64,
+}
+
+#[derive(Serialize)]
+struct Sharing {
+    shared_keys: u64,
+    records: u64,
+}
+
+#[derive(Serialize)]
+struct Similar {
+    from: f64,
+    to: f64,
     records: u64,
 }
 
@@ -64,7 +95,8 @@ struct LargestChain {
 struct SingleLinkage {
     more_removed: u64,
     far_records: u64,
-    distances: Vec<AtDistance>,
+    #[serde(flatten)]
+    nearnesses: Histograms,
 }
 
 #[derive(Serialize)]
@@ -72,10 +104,14 @@ struct Large {
     cluster: Value,
     keeper: Value,
     records: u64,
-    fingerprints: u64,
-    diameter: u32,
-    far_pairs: f64,
-    sampled: bool,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    fingerprints: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    diameter: Option<u32>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    far_pairs: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    sampled: Option<bool>,
     /// The first ones in the order of the store.
     removed: Vec<Sample>,
 }
@@ -86,35 +122,65 @@ struct Sample {
     id: Option<Value>,
     #[serde(skip_serializing_if = "Option::is_none")]
     fingerprint: Option<String>,
-    distance: u32,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    distance: Option<u32>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    shared_keys: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    jaccard: Option<f64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     count: Option<u64>,
 }
 
 pub(super) fn write<F: Fingerprint>(found: &ClusterReport<F>, about: About, out: &mut dyn Write) -> io::Result<()> {
-    let distance = about.distance;
+    let (distance, min_shared, min_jaccard) = match about.near {
+        Near::Distance(distance) => (Some(distance), None, None),
+        Near::Keys { min_shared, min_jaccard, .. } => (None, Some(min_shared), Some(min_jaccard)),
+    };
     let chains = found.chains.as_ref();
     let object = Object {
         schema_version: SCHEMA_VERSION,
         linkage: about.linkage(),
         distance,
+        min_shared,
+        min_jaccard,
         records: found.records,
         clusters: found.clusters,
         kept: found.clusters,
         removed: found.records.saturating_sub(found.clusters),
-        far_records: found.far_records,
-        distances: at_distances(&found.removed, distance),
+        far_records: found.removed.far,
+        nearnesses: histograms(&found.removed, about.near),
         sizes: found.sizes.iter().map(class).collect(),
         chains: chains
             .map(|chains| Chains { components: chains.count, largest: chains.largest.as_ref().map(largest_chain) }),
         single_linkage: chains.map(|chains| SingleLinkage {
             more_removed: chains.more_removed,
-            far_records: chains.distances.iter().skip(distance as usize + 1).sum(),
-            distances: at_distances(&chains.distances, distance),
+            far_records: chains.nearnesses.far,
+            nearnesses: histograms(&chains.nearnesses, about.near),
         }),
         largest: found.largest.iter().map(large).collect(),
     };
     report::json(out, &object)
+}
+
+fn histograms(all: &Nearnesses, near: Near) -> Histograms {
+    match near {
+        Near::Distance(within) => {
+            Histograms { distances: Some(at_distances(&all.distances, within)), ..Histograms::default() }
+        }
+        Near::Keys { has_sketches, .. } => {
+            let sharing = |(&shared_keys, &records): (&u64, &u64)| Sharing { shared_keys, records };
+            let end = |number: u64| float(number) / float(SIMILARITIES);
+            let records = all.jaccard.iter().copied().chain(std::iter::repeat(0));
+            let similar = (0..SIMILARITIES).zip(records);
+            let similar = similar.map(|(at, records)| Similar { from: end(at), to: end(at + 1), records });
+            Histograms {
+                distances: None,
+                shared_keys: Some(all.shared_keys.iter().map(sharing).collect()),
+                jaccard: has_sketches.then(|| similar.collect()),
+            }
+        }
+    }
 }
 
 /// All distances up to `least`, and farther ones that occur.
@@ -133,20 +199,31 @@ fn largest_chain<F: Fingerprint>(chain: &Chain<F>) -> LargestChain {
 }
 
 fn large<F: Fingerprint>(one: &LargeCluster<F>) -> Large {
-    let LargeCluster { records, fingerprints, diameter, far_pairs, sampled, .. } = *one;
+    let LargeCluster { records, fingerprints, spread, .. } = *one;
     let removed = one.removed.iter().map(sample).collect();
     let (cluster, keeper) = (value(&one.smallest), value(&one.label));
-    Large { cluster, keeper, records, fingerprints, diameter, far_pairs, sampled, removed }
+    Large {
+        cluster,
+        keeper,
+        records,
+        fingerprints: spread.map(|_| fingerprints),
+        diameter: spread.map(|spread| spread.diameter),
+        far_pairs: spread.map(|spread| spread.far_pairs),
+        sampled: spread.map(|spread| spread.sampled),
+        removed,
+    }
 }
 
 fn sample<F: Fingerprint>(one: &Removed<F>) -> Sample {
-    let distance = one.nearness.distance().unwrap_or(0);
-    match &one.record.id {
-        Id::Count(count) => {
-            Sample { id: None, fingerprint: Some(hex(one.record.fingerprint)), distance, count: Some(*count) }
-        }
-        id => Sample { id: Some(id_value(id)), fingerprint: None, distance, count: None },
-    }
+    let (id, fingerprint, count) = match &one.record.id {
+        Id::Count(count) => (None, Some(hex(one.record.fingerprint)), Some(*count)),
+        id => (Some(id_value(id)), None, None),
+    };
+    let (shared_keys, jaccard) = match one.nearness {
+        Nearness::Distance(_) => (None, None),
+        Nearness::Keys { shared, jaccard } => (Some(shared), jaccard.map(rounded)),
+    };
+    Sample { id, fingerprint, distance: one.nearness.distance(), shared_keys, jaccard, count }
 }
 
 fn value<F: Fingerprint>(label: &Label<F>) -> Value {

@@ -2,43 +2,52 @@
 
 use std::io::{self, Write};
 
-use fpstore::clusters::{ClusterReport, Label, Linkage, Removed};
+use fpstore::clusters::{ClusterReport, Label, Nearness, Removed};
 use fpstore::{Fingerprint, Id};
 use fpstore_tools::number::{count, count_of, float, hex};
 use fpstore_tools::report::{Columns, facts};
 
-use crate::report::about::About;
+use crate::report::about::{About, Near};
+use crate::report::histogram::{self, Histogram};
 
 pub(super) fn write<F: Fingerprint>(found: &ClusterReport<F>, about: About, out: &mut dyn Write) -> io::Result<()> {
-    let distance = about.distance;
     let removed = found.records.saturating_sub(found.clusters);
     let [clusters, others] = about.names;
-    let mut lines = vec![
-        ("linkage", about.linkage().to_owned()),
-        ("distance", distance.to_string()),
+    let mut lines = vec![("linkage", about.linkage().to_owned())];
+    match about.near {
+        Near::Distance(distance) => lines.push(("distance", distance.to_string())),
+        Near::Keys { min_shared, min_jaccard, .. } => {
+            lines.push(("shared keys", format!("at least {}", count(min_shared))));
+            if min_jaccard > 0.0 {
+                lines.push(("jaccard", format!("at least {min_jaccard}")));
+            }
+        }
+    }
+    lines.extend([
         ("records", count(found.records)),
         (clusters, count(found.clusters)),
         (others, count(removed)),
-        ("far ones", count(found.far_records)),
-    ];
+        ("far ones", count(found.removed.far)),
+    ]);
     if let Some(chains) = &found.chains {
         let largest = chains.largest.as_ref().map_or(String::new(), |largest| {
             let (records, clusters) = (count_of(largest.records, "record"), count(largest.clusters));
             format!("; the largest has {records} in {clusters} clusters, keeper {}", text(&largest.keeper))
         });
-        let far: u64 = chains.distances.iter().skip(distance as usize + 1).sum();
         lines.push(("chains", format!("{}{largest}", count(chains.count))));
         lines.push((
             "single linkage",
-            format!("would remove {} more, {} of them far", count(chains.more_removed), count(far)),
+            format!("would remove {} more, {} of them far", count(chains.more_removed), count(chains.nearnesses.far)),
         ));
-    } else if about.linkage != Linkage::Single {
-        lines.push(("chains", "unknown: with --previous, only new records are compared".to_owned()));
+    } else if let Some(unknown) = about.chains_unknown() {
+        lines.push(("chains", unknown.to_owned()));
     }
     facts(out, &lines)?;
     writeln!(out)?;
-    distances(found, distance).write(out)?;
-    writeln!(out)?;
+    for histogram in histogram::of(found, about) {
+        nearnesses(&histogram, found.chains.is_some()).write(out)?;
+        writeln!(out)?;
+    }
     let mut table = Columns::new(&[">records", ">clusters", ">of all records"]);
     for class in &found.sizes {
         let size = if class.from == class.to {
@@ -51,53 +60,60 @@ pub(super) fn write<F: Fingerprint>(found: &ClusterReport<F>, about: About, out:
     table.write(out)?;
     if found.largest.iter().any(|one| one.records > 1) {
         writeln!(out)?;
-        largest(found, distance).write(out)?;
+        largest(found, about.near).write(out)?;
     }
     Ok(())
 }
 
-/// All distances up to `within`, and farther ones that occur.
-fn distances<F: Fingerprint>(found: &ClusterReport<F>, within: u32) -> Columns {
-    let kept = found.chains.as_ref().map(|chains| &chains.distances[..]);
-    let all: u64 = found.removed.iter().sum();
-    let headings = [">distance", ">removed", ">of removed", ">single linkage"];
-    let mut table = Columns::new(headings.get(..if kept.is_some() { 4 } else { 3 }).unwrap_or_default());
-    let kept = kept.unwrap_or_default();
-    let length = found.removed.len().max(kept.len()).max(within as usize + 1);
-    for distance in 0..length {
-        let [removed, more] = [&found.removed[..], kept].map(|all| all.get(distance).copied().unwrap_or(0));
-        if distance <= within as usize || removed > 0 || more > 0 {
-            let cells = [distance.to_string(), count(removed), percent(removed, all), format!("+{}", count(more))];
-            table.row(cells.into_iter().take(if found.chains.is_some() { 4 } else { 3 }));
-        }
+/// The classes with records and, if they have a fixed order, all near ones.
+fn nearnesses(histogram: &Histogram, has_chains: bool) -> Columns {
+    let all: u64 = histogram.classes.iter().map(|class| class.records[0]).sum();
+    let headings = [histogram.heading, ">removed", ">of removed", ">single linkage"];
+    let columns = if has_chains { 4 } else { 3 };
+    let mut table = Columns::new(headings.get(..columns).unwrap_or_default());
+    let is_shown = |class: &&histogram::Class| !class.is_empty() || histogram.has_empty && !class.is_far;
+    for class in histogram.classes.iter().filter(is_shown) {
+        let [removed, more] = class.records;
+        let cells = [class.name.clone(), count(removed), percent(removed, all), format!("+{}", count(more))];
+        table.row(cells.into_iter().take(columns));
     }
     table
 }
 
-fn largest<F: Fingerprint>(found: &ClusterReport<F>, distance: u32) -> Columns {
-    let far = format!(">pairs beyond {distance}");
-    let headings = ["largest", ">records", ">fingerprints", ">diameter", &far, "removed (distance)"];
+fn largest<F: Fingerprint>(found: &ClusterReport<F>, near: Near) -> Columns {
+    let spread: &[&str] = match near {
+        Near::Distance(distance) => &[">fingerprints", ">diameter", &format!(">pairs beyond {distance}")],
+        Near::Keys { .. } => &[],
+    };
+    let removed = match near {
+        Near::Distance(_) => "removed (distance)",
+        Near::Keys { has_sketches: false, .. } => "removed (shared keys)",
+        Near::Keys { has_sketches: true, .. } => "removed (shared keys, jaccard)",
+    };
+    let headings: Vec<&str> = ["largest", ">records"].iter().chain(spread).chain([&removed]).copied().collect();
     let mut table = Columns::new(&headings);
     for one in found.largest.iter().filter(|one| one.records > 1) {
-        let about = if one.sampled { "~" } else { "" };
-        let removed: Vec<String> = one.removed.iter().map(sample).collect();
-        table.row([
-            text(&one.label),
-            count(one.records),
-            count(one.fingerprints),
-            format!("{about}{}", one.diameter),
-            format!("{about}{:.1}%", 100.0 * one.far_pairs),
-            removed.join("  "),
-        ]);
+        let mut cells = vec![text(&one.label), count(one.records)];
+        if let Some(spread) = one.spread {
+            let about = if spread.sampled { "~" } else { "" };
+            let far = format!("{about}{:.1}%", 100.0 * spread.far_pairs);
+            cells.extend([count(one.fingerprints), format!("{about}{}", spread.diameter), far]);
+        }
+        cells.push(one.removed.iter().map(sample).collect::<Vec<_>>().join("  "));
+        table.row(cells);
     }
     table
 }
 
 fn sample<F: Fingerprint>(one: &Removed<F>) -> String {
-    let distance = one.nearness.distance().unwrap_or(0);
-    match &one.record.id {
-        Id::Count(_) => format!("{} ({distance})", hex(one.record.fingerprint)),
-        id => format!("{id} ({distance})"),
+    let name = match &one.record.id {
+        Id::Count(_) => hex(one.record.fingerprint),
+        id => id.to_string(),
+    };
+    match one.nearness {
+        Nearness::Distance(distance) => format!("{name} ({distance})"),
+        Nearness::Keys { shared, jaccard: None } => format!("{name} ({shared})"),
+        Nearness::Keys { shared, jaccard: Some(jaccard) } => format!("{name} ({shared}, {jaccard:.2})"),
     }
 }
 

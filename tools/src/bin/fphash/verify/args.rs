@@ -15,7 +15,8 @@ T; otherwise it is doubtful: the text differs from the keeper's.
 A row has the columns `id<TAB>keeper<TAB>cluster<TAB>distance<TAB>jaccard<TAB>edit<TAB>verdict`. edit is 1 - edits / \
 length (Levenshtein), for texts of at most 2 KiB, in which few words decide; otherwise the cell is empty, in JSON and \
 Parquet null. With --substring, the longest common substring as a share of the longer text comes before the verdict, \
-for texts of at most 64 KiB.
+for texts of at most 64 KiB. Rows of evidence of a key index have shared_keys in place of distance; jaccard is that of \
+the texts, not the estimate.
 
 DOCUMENTS may be in any order. The evidence is taken in parts whose ids fit --memory, and the documents are read once \
 for each part. Documents without ids are numbered from 0, as `fpdedup documents` numbers them; a store numbers only \
@@ -25,6 +26,7 @@ Examples:
   fpdedup keep --evidence gone.parquet store > keep.txt
   fphash verify --evidence gone.parquet pages.parquet --doubtful doubtful.tsv --confirmed confirmed.tsv
   fphash verify --evidence gone.tsv --min-jaccard 0.9 --features words:5 'crawl/*.ndjson.gz' | grep doubtful
+  fphash verify --keys --evidence gone.tsv pages.ndjson      evidence of a key index
   fphash verify --evidence gone.csv docs/ --substring --json | jq 'select(.edit != null)'";
 
 #[derive(Clone, Debug, clap::Args)]
@@ -36,6 +38,10 @@ pub(crate) struct VerifyArgs {
     /// The evidence (.tsv, .txt, .csv, .ndjson, .parquet; .gz, .zst)
     #[arg(long, value_name = "FILE")]
     pub(crate) evidence: PathBuf,
+
+    /// Evidence in lines with TABs is of a key index: its fourth column counts shared keys. Other formats have names
+    #[arg(long)]
+    pub(crate) keys: bool,
 
     /// Least Jaccard similarity of a confirmed row
     #[arg(long, value_name = "T", default_value_t = 0.8, value_parser = similarity)]

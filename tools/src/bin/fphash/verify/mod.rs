@@ -59,7 +59,7 @@ pub(crate) fn run(args: &VerifyArgs, common: Common) -> anyhow::Result<Outcome> 
     let budget = Budget::new(args.memory);
     let mut part = Part::default();
     let mut parts = 0;
-    let reader = EvidenceReader::open(&evidence, IdKind::Text, directory, &Progress::hidden())?;
+    let reader = EvidenceReader::open(&evidence, IdKind::Text, directory, &Progress::hidden())?.of_keys(args.keys);
     let mut finish = |part: Part, sinks: &mut Sinks<'_>| {
         parts += 1;
         if parts == 2 && args.documents.iter().any(|input| input == "-") {

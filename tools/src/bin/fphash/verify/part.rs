@@ -36,7 +36,7 @@ impl Part {
             id: text(&row.record)?,
             keeper: text(&row.keeper)?,
             cluster: text(&row.cluster)?,
-            distance: row.distance,
+            ground: row.ground,
             line: row.line,
         };
         let bytes = ROW + (row.id.len() + row.keeper.len() + row.cluster.len()) as u64;
@@ -79,7 +79,8 @@ impl Part {
         if similarities.len() != pairs.len() {
             bail!("pairs were lost");
         }
-        sinks.open(pairs.iter().all(|(id, keeper)| texts.is_number(*id) && texts.is_number(*keeper)))?;
+        let numbers = pairs.iter().all(|(id, keeper)| texts.is_number(*id) && texts.is_number(*keeper));
+        sinks.open(numbers, self.rows.first().map(|row| row.ground))?;
         self.rows.iter().zip(similarities).try_for_each(|(row, similarity)| sinks.write(row, similarity))
     }
 }

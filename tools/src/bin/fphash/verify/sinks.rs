@@ -2,33 +2,39 @@
 
 use std::path::{Path, PathBuf};
 
-use anyhow::Context;
+use anyhow::{Context, bail};
 use fpstore::Id;
 use fpstore_tools::documents::Similarity;
+use fpstore_tools::input::Ground;
 use fpstore_tools::output::{Column, Output, Rows};
 
 use super::args::VerifyArgs;
 
-/// The columns, without and with the longest common substring.
-const COLUMNS: &[Column] = &[
-    Column::id("id"),
-    Column::id("keeper"),
-    Column::id("cluster"),
-    Column::number("distance"),
-    Column::real("jaccard"),
-    Column::real("edit"),
-    Column::text("verdict"),
-];
-const WITH_SUBSTRING: &[Column] = &[
-    Column::id("id"),
-    Column::id("keeper"),
-    Column::id("cluster"),
-    Column::number("distance"),
-    Column::real("jaccard"),
-    Column::real("edit"),
-    Column::real("substring"),
-    Column::text("verdict"),
-];
+const DISTANCE: Column = Column::number("distance");
+const SHARED_KEYS: Column = Column::number("shared_keys");
+/// The columns by the measure of the evidence, without and with the longest common substring.
+const COLUMNS: &[Column] = &columns(DISTANCE);
+const WITH_SUBSTRING: &[Column] = &with_substring(DISTANCE);
+const OF_KEYS: &[Column] = &columns(SHARED_KEYS);
+const OF_KEYS_WITH_SUBSTRING: &[Column] = &with_substring(SHARED_KEYS);
+
+const fn columns(measure: Column) -> [Column; 7] {
+    let [id, keeper, cluster, measure, jaccard, edit, _, verdict] = with_substring(measure);
+    [id, keeper, cluster, measure, jaccard, edit, verdict]
+}
+
+const fn with_substring(measure: Column) -> [Column; 8] {
+    [
+        Column::id("id"),
+        Column::id("keeper"),
+        Column::id("cluster"),
+        measure,
+        Column::real("jaccard"),
+        Column::real("edit"),
+        Column::real("substring"),
+        Column::text("verdict"),
+    ]
+}
 
 /// A row of evidence.
 #[derive(Clone, Debug)]
@@ -36,7 +42,7 @@ pub(super) struct Row {
     pub(super) id: String,
     pub(super) keeper: String,
     pub(super) cluster: String,
-    pub(super) distance: u32,
+    pub(super) ground: Ground,
     /// Its line in the evidence.
     pub(super) line: u64,
 }
@@ -53,6 +59,8 @@ pub(super) struct Sinks<'a> {
     json: bool,
     /// Whether the ids are numbers; `None` before.
     numbers: Option<bool>,
+    /// Whether the evidence is of a key index.
+    of_keys: bool,
     all: Option<Sink>,
     confirmed: Option<Sink>,
     doubtful: Option<Sink>,
@@ -62,7 +70,16 @@ pub(super) struct Sinks<'a> {
 impl<'a> Sinks<'a> {
     /// Checks the names of the outputs.
     pub(super) fn new(args: &'a VerifyArgs, json: bool) -> anyhow::Result<Self> {
-        let sinks = Self { args, json, numbers: None, all: None, confirmed: None, doubtful: None, counts: (0, 0) };
+        let sinks = Self {
+            args,
+            json,
+            numbers: None,
+            of_keys: false,
+            all: None,
+            confirmed: None,
+            doubtful: None,
+            counts: (0, 0),
+        };
         for (option, path) in sinks.files() {
             drop(sinks.sink(option, Some(path), true)?);
         }
@@ -79,12 +96,13 @@ impl<'a> Sinks<'a> {
         self.numbers.is_some()
     }
 
-    /// Opens the outputs, unless they are open.
-    pub(super) fn open(&mut self, numbers: bool) -> anyhow::Result<()> {
+    /// Opens the outputs, unless they are open, for evidence whose first row has this ground.
+    pub(super) fn open(&mut self, numbers: bool, ground: Option<Ground>) -> anyhow::Result<()> {
         if self.is_open() {
             return Ok(());
         }
         self.numbers = Some(numbers);
+        self.of_keys = matches!(ground, Some(Ground::SharedKeys(_)));
         let VerifyArgs { output, confirmed, doubtful, .. } = self.args;
         let named = |option, path: &Option<PathBuf>| match path {
             Some(path) => self.sink(option, Some(path), numbers).map(Some),
@@ -99,13 +117,21 @@ impl<'a> Sinks<'a> {
     }
 
     fn sink(&self, option: &str, path: Option<&Path>, numbers: bool) -> anyhow::Result<Sink> {
-        let columns = if self.args.substring { WITH_SUBSTRING } else { COLUMNS };
+        let columns = match (self.of_keys, self.args.substring) {
+            (false, false) => COLUMNS,
+            (false, true) => WITH_SUBSTRING,
+            (true, false) => OF_KEYS,
+            (true, true) => OF_KEYS_WITH_SUBSTRING,
+        };
         let output = Output::open((option, path), self.json, columns, 64, &[!numbers; 3])?;
         let rows = Rows::new(output.style());
         Ok(Sink { output, rows })
     }
 
     pub(super) fn write(&mut self, row: &Row, similarity: Similarity) -> anyhow::Result<()> {
+        if matches!(row.ground, Ground::SharedKeys(_)) != self.of_keys {
+            bail!("--evidence: line {}: distances and shared keys are mixed", row.line);
+        }
         let is_confirmed = similarity.jaccard >= self.args.min_jaccard;
         let numbers = self.numbers.unwrap_or_default();
         let id = |text: &str| {
@@ -126,7 +152,7 @@ impl<'a> Sinks<'a> {
         for sink in [&mut self.all, part].into_iter().flatten() {
             let rows = &mut sink.rows;
             ids.iter().for_each(|id| rows.id(id));
-            rows.number(row.distance.into());
+            rows.number(row.ground.number());
             rows.real(Some(similarity.jaccard));
             rows.real(similarity.edit);
             if self.args.substring {

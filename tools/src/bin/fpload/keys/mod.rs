@@ -3,27 +3,24 @@
 mod gathered;
 mod texts;
 
-use std::collections::BTreeMap;
-use std::io;
 use std::path::Path;
 use std::time::Instant;
 
 use anyhow::{Context as _, bail};
-use fpstore::bulk::{IdSorter, RemoveIdsReport};
-use fpstore::keys::{KeyLoadReport, KeySorter, SortedKeys};
+use fpstore::bulk::{IdSorter, SortedIds};
+use fpstore::keys::{KeySorter, SortedKeys};
 use fpstore::{IdKind, KeyFormat, KeyIndex, Parameters};
-use fpstore_tools::common::SCHEMA_VERSION;
 use fpstore_tools::documents::LeftOut;
 use fpstore_tools::input::{IdReader, IdRule, Ids, InputOptions, KeyReader, sources};
-use fpstore_tools::number::{bytes, count, count_of, float};
+use fpstore_tools::interrupt;
 use fpstore_tools::progress::Progress;
 use fpstore_tools::sketching::BandMaker;
-use fpstore_tools::{interrupt, report};
-use serde::Serialize;
 
 use crate::args::{Args, StoreKind};
 use crate::creation::{agree, wanted_ids};
 use crate::hasher::Hasher;
+use crate::summary::Rest;
+use crate::summary::keys::{self as summary, Deed};
 use crate::writing::{self, DONE, options};
 use gathered::Gathered;
 
@@ -78,15 +75,15 @@ pub(crate) fn create(args: &Args, path: &Path) -> anyhow::Result<()> {
         .with_hasher(hasher.name());
     parameters.check()?;
     if args.dry_run {
-        return dry_run(args, path, &parameters, records.given());
+        return summary::dry_run(args, path, &parameters, records.given(), &left_out);
     }
     let _hold = interrupt::hold()?;
     let progress = writing::progress(args);
     let (index, loaded) = KeyIndex::create_loaded(path, &parameters, &options(args), records)?;
     progress.finish();
     interrupt::leaves(DONE);
-    let deed = Deed { created: true, loaded: Some(loaded), left_out, ..Deed::default() };
-    deed.report(args, path, &index, started)
+    let rest = Rest { compacted: None, seconds: started.elapsed().as_secs_f64() };
+    summary::done(args, path, &Deed::Created(Some(loaded)), &index, &left_out, rest)
 }
 
 /// Adds records to a key index, replaces or removes some, or compacts it.
@@ -98,20 +95,18 @@ pub(crate) fn change(args: &Args, path: &Path, parameters: &Parameters, format: 
     agree("--key-bits", args.key_bits, format.key_bits())?;
     agree("--sketch", args.sketch, format.sketch_bits())?;
     agree("--block-size", args.block_size, parameters.block_size())?;
+    if args.id_index && args.inputs.is_empty() {
+        return add_id_index(args, path, parameters);
+    }
     if args.id_index && !parameters.id_index() {
-        if !args.inputs.is_empty() {
-            bail!("the index has no index of its ids; make one first, by `fpload --id-index STORE` without inputs");
-        }
-        let _hold = interrupt::hold()?;
-        fpstore::admin::add_id_index(path, &options(args))?;
-        return Ok(());
+        bail!("the index has no index of its ids; make one first, by `fpload --id-index STORE` without inputs");
     }
     if args.remove && !args.by_id {
         bail!("records with keys are removed by their ids: --remove --by-id");
     }
     let started = Instant::now();
-    let mut deed = Deed::default();
     let kind = parameters.ids();
+    let mut left_out = LeftOut::default();
     let (records, ids) = if args.by_id {
         (None, Some(gather_ids(args, path, kind)?))
     } else if args.inputs.is_empty() {
@@ -128,29 +123,44 @@ pub(crate) fn change(args: &Args, path: &Path, parameters: &Parameters, format: 
         } else {
             gather(args, path, format, Ids::Is(kind), Some(parameters))?
         };
-        deed.left_out = gathered.left_out;
+        left_out = gathered.left_out;
         (Some(gathered.records), None)
     };
     if args.dry_run {
-        let given = records.as_ref().map_or(0, SortedKeys::given);
-        return dry_run(args, path, parameters, given);
+        let given = records.as_ref().map(SortedKeys::given).or(ids.as_ref().map(SortedIds::given)).unwrap_or(0);
+        return summary::dry_run(args, path, parameters, given, &left_out);
     }
     let _hold = interrupt::hold()?;
     let progress = writing::progress(args);
     let index = KeyIndex::open(path, &options(args))?;
-    if let Some(ids) = ids {
-        deed.removed = Some(index.remove_ids(&ids)?);
-    }
-    if let Some(records) = records {
-        deed.replaces = args.replace;
-        deed.loaded = Some(if args.replace { index.replace(records)? } else { index.load(records)? });
-    }
-    if args.compact {
-        deed.compacted = Some(index.compact()?);
-    }
+    let deed = match (records, ids) {
+        (_, Some(ids)) => Deed::RemovedIds(index.remove_ids(&ids)?),
+        (Some(records), _) if args.replace => Deed::Replaced(index.replace(records)?),
+        (Some(records), _) => Deed::Loaded(index.load(records)?),
+        (None, None) => Deed::Nothing,
+    };
+    let compacted = if args.compact { Some(index.compact()?) } else { None };
     progress.finish();
     interrupt::leaves(DONE);
-    deed.report(args, path, &index, started)
+    let rest = Rest { compacted, seconds: started.elapsed().as_secs_f64() };
+    summary::done(args, path, &deed, &index, &left_out, rest)
+}
+
+/// Adds an index of ids to an existing index.
+fn add_id_index(args: &Args, path: &Path, parameters: &Parameters) -> anyhow::Result<()> {
+    let (started, nothing) = (Instant::now(), LeftOut::default());
+    if args.dry_run {
+        return summary::dry_run(args, path, parameters, 0, &nothing);
+    }
+    let _hold = interrupt::hold()?;
+    let progress = writing::progress(args);
+    let is_new = fpstore::admin::add_id_index(path, &options(args))?;
+    let index = KeyIndex::open(path, &options(args))?;
+    let compacted = if args.compact && !is_new { Some(index.compact()?) } else { None };
+    progress.finish();
+    interrupt::leaves(DONE);
+    let rest = Rest { compacted, seconds: started.elapsed().as_secs_f64() };
+    summary::done(args, path, &Deed::Indexed(is_new), &index, &nothing, rest)
 }
 
 /// Makes the keys of documents.
@@ -188,7 +198,7 @@ fn gather(
 }
 
 /// Reads ids alone.
-fn gather_ids(args: &Args, path: &Path, kind: IdKind) -> anyhow::Result<fpstore::bulk::SortedIds> {
+fn gather_ids(args: &Args, path: &Path, kind: IdKind) -> anyhow::Result<SortedIds> {
     let described = InputOptions { temp_dir: args.temp_dir(), ..args.options.clone() };
     let mut rule = IdRule::new(Ids::Is(kind));
     let mut sorter = IdSorter::new(path, &options(args));
@@ -196,164 +206,4 @@ fn gather_ids(args: &Args, path: &Path, kind: IdKind) -> anyhow::Result<fpstore:
         IdReader::open(source, &described, &Progress::hidden())?.each(&mut rule, |id| Ok(sorter.push(id)?))?;
     }
     Ok(sorter.finish()?)
-}
-
-/// What was done.
-#[derive(Default)]
-struct Deed {
-    created: bool,
-    loaded: Option<KeyLoadReport>,
-    left_out: LeftOut,
-    replaces: bool,
-    removed: Option<RemoveIdsReport>,
-    compacted: Option<bool>,
-}
-
-#[derive(Serialize)]
-struct Summary<'a> {
-    schema_version: u32,
-    store: String,
-    kind: &'static str,
-    created: bool,
-    dry_run: bool,
-    ids: &'static str,
-    hasher: Option<&'a str>,
-    key_bits: u8,
-    sketch_bits: u16,
-    block_size: u32,
-    /// Records in the input.
-    records: u64,
-    /// Documents that were left out, with --text.
-    left_out: u64,
-    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
-    left_out_reasons: BTreeMap<&'static str, u64>,
-    #[serde(flatten)]
-    outcome: Option<Outcome>,
-}
-
-#[derive(Serialize)]
-struct Outcome {
-    /// Records whose id came before in the input.
-    repeated: u64,
-    /// Records whose id the index had.
-    already_present: u64,
-    added: u64,
-    keys: u64,
-    removed: u64,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    not_found: Option<u64>,
-    compacted: bool,
-    seconds: f64,
-    records_per_second: f64,
-    store_records: u64,
-    file_bytes: u64,
-}
-
-fn summary<'a>(path: &Path, parameters: &'a Parameters, records: u64) -> Summary<'a> {
-    let format = parameters.keys().unwrap_or_default();
-    Summary {
-        schema_version: SCHEMA_VERSION,
-        store: path.display().to_string(),
-        kind: "keys",
-        created: false,
-        dry_run: false,
-        ids: parameters.ids().name(),
-        hasher: parameters.hasher(),
-        key_bits: format.key_bits(),
-        sketch_bits: format.sketch_bits(),
-        block_size: parameters.block_size(),
-        records,
-        left_out: 0,
-        left_out_reasons: BTreeMap::new(),
-        outcome: None,
-    }
-}
-
-fn dry_run(args: &Args, path: &Path, parameters: &Parameters, records: u64) -> anyhow::Result<()> {
-    if args.common.json {
-        let summary = Summary { dry_run: true, created: args.create, ..summary(path, parameters, records) };
-        return Ok(report::json(&mut io::stdout().lock(), &summary)?);
-    }
-    if args.common.quiet {
-        return Ok(());
-    }
-    let input = format!("{}, sound", count_of(records, "record"));
-    let facts = [("input", input), ("written", "nothing: this is a dry run".to_owned())];
-    Ok(report::facts(&mut io::stderr().lock(), &facts)?)
-}
-
-impl Deed {
-    fn report(self, args: &Args, path: &Path, index: &KeyIndex, started: Instant) -> anyhow::Result<()> {
-        let seconds = started.elapsed().as_secs_f64();
-        let (parameters, statistics) = (index.parameters(), index.statistics());
-        let loaded = self.loaded.unwrap_or_default();
-        let given = self.removed.as_ref().map_or(loaded.records, |removed| removed.ids);
-        let outcome = Outcome {
-            repeated: loaded.repeated,
-            already_present: loaded.already_present,
-            added: loaded.added,
-            keys: loaded.keys,
-            removed: self.removed.as_ref().map_or(loaded.replaced, |removed| removed.removed),
-            not_found: self.removed.as_ref().map(|removed| removed.unknown),
-            compacted: self.compacted == Some(true),
-            seconds,
-            records_per_second: float(given) / seconds.max(1e-9),
-            store_records: statistics.records,
-            file_bytes: statistics.file_bytes,
-        };
-        if args.common.json {
-            let summary = Summary {
-                created: self.created,
-                left_out: self.left_out.total(),
-                left_out_reasons: self.left_out.reasons(),
-                outcome: Some(outcome),
-                ..summary(path, parameters, given)
-            };
-            return Ok(report::json(&mut io::stdout().lock(), &summary)?);
-        }
-        if args.common.quiet {
-            return Ok(());
-        }
-        let act = if self.created { "created" } else { "changed" };
-        let format = parameters.keys().unwrap_or_default();
-        let sketches = match format.sketch_bits() {
-            0 => "no sketches".to_owned(),
-            bits => format!("sketches of {bits} bits"),
-        };
-        let mut facts =
-            vec![("store", format!("{} ({act}; keys of {} bits, {sketches})", path.display(), format.key_bits()))];
-        if let Some(removed) = &self.removed {
-            let (gone, unknown) = (count_of(removed.removed, "record"), count(removed.unknown));
-            facts.push(("removed", format!("{gone} of {}; not found: {unknown}", count_of(removed.ids, "id"))));
-        }
-        if self.loaded.is_some() {
-            let mut text = format!("{}: {} new", count_of(loaded.records, "record"), count(loaded.added));
-            if self.replaces {
-                text += &format!(" in place of {}", count(loaded.replaced));
-            } else {
-                text += &format!(", {} already present", count(loaded.already_present));
-            }
-            if loaded.repeated > 0 {
-                text += &format!(", {} with an id that came before", count(loaded.repeated));
-            }
-            facts.push(("loaded", format!("{text}; {}", count_of(loaded.keys, "key"))));
-        }
-        if self.left_out.total() > 0 {
-            facts.push(("left out", self.left_out.to_string()));
-        }
-        if let Some(compacted) = self.compacted {
-            let what = if compacted { "to one run" } else { "nothing to do: there are no two runs" };
-            facts.push(("compacted", what.to_owned()));
-        }
-        let records = count_of(statistics.records, "record");
-        facts.push(("holds", format!("{records} in {}", bytes(statistics.file_bytes))));
-        if let Some(keys) = &statistics.keys
-            && let Some(bound) = keys.information_bound_bits()
-        {
-            let bits = keys.bits_per_key();
-            facts.push(("keys", format!("{bits:.2} bits a key with its record (information bound {bound:.2})")));
-        }
-        facts.push(("time", format!("{seconds:.2} s")));
-        Ok(report::facts(&mut io::stderr().lock(), &facts)?)
-    }
 }
