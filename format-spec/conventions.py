@@ -50,6 +50,10 @@ class Bits:
         self.check()
         return symbol
 
+    def byte(self):
+        """Skips padding up to the end of a byte, forward."""
+        require(self.forward(-self.p % 8) == 0, "padding bits are not zero", self.offset)
+
     def check(self):
         """The readers neither leave the string nor pass each other."""
         if self.p > self.q:

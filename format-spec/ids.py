@@ -69,20 +69,60 @@ def read_id_page(data, offset, last):
     n, joined, width, flags, least, span = ID_PAGE_FIELDS.unpack_from(data)
     require(n > 0, "a page of ids without records", offset)
     require((joined, width) == packing(span), "packing of ids that does not follow from the span", offset + 2)
-    require(flags <= 1, "flags of a page of ids above 1", offset + 4)
+    require(flags <= 3, "flags of a page of ids above 3", offset + 4)
     require(least + span < LIMIT, "ids above 2^64 - 1", offset + 5)
-    start = ID_PAGE_FIELDS.size
-    bitmap_end = start + ceil_div(n, 8) * flags
-    ids_end = bitmap_end + ceil_div(ceil_div(n, joined) * width, 8)
-    require(ids_end <= len(data) - 4, "more ids than fit their page", offset)
-    require(not any(data[ids_end:-4]), "padding of a page of ids is not zero", offset + ids_end)
-    require(not last or ids_end == len(data) - 4, "the last page of ids is longer than its ids", offset + ids_end)
-    bitmap, begins = Bits(data[start:bitmap_end], offset + start), [True] * n
-    if flags == 1:
-        begins = [bitmap.forward(1) == 1 for _ in range(n)]
-    bitmap.finish()
-    excesses = unpack_ids(Bits(data[bitmap_end:ids_end], offset + bitmap_end), n, joined, width, span + 1)
+    bits = Bits(data[ID_PAGE_FIELDS.size : -4], offset + ID_PAGE_FIELDS.size)
+    if flags >= 2:
+        begins, excesses = read_groups(bits, n, span, flags == 3)
+    else:
+        begins = [flags == 0 or bits.forward(1) == 1 for _ in range(n)]
+        bits.byte()
+        excesses = unpack_ids(bits, n, span)
+    bits.byte()
+    require(not any(data[ID_PAGE_FIELDS.size + bits.p // 8 : -4]), "padding of a page of ids is not zero", offset)
+    require(not last or bits.p == bits.q, "the last page of ids is longer than its ids", offset)
     return begins, [least + excess for excess in excesses]
+
+def read_groups(bits, n, span, continues):
+    """Groups: for each record whether it begins a fingerprint, and its excess."""
+    g, *counts = [bits.forward(16) for _ in range(6)]
+    k = bits.forward(8)
+    require(0 < g <= n and k < 64, "impossible groups", bits.offset)
+    starts = unpack_ids(bits, g, span)
+    any_of_two = [bits.forward(1) for _ in range(ceil_div(g, 2))]
+    first = [any_ and bits.forward(1) for any_ in any_of_two]
+    second = [bits.forward(1) if one else any_ for any_, one in zip(any_of_two, first)]
+    several = [one for two in zip(first, second) for one in two]
+    require(g % 2 == 0 or not several.pop(), "a group that is not there has several records", bits.offset)
+    sizes = [2 + unary(bits) if is_several else 1 for is_several in several]
+    require(max(sizes) <= 17, "a size of more than 15 zeros", bits.offset)
+    found = [sum(any_of_two), sum(first), sum(size - 1 for size in sizes), sizes.count(17), sizes.count(2)]
+    require(counts == found, "a header of other groups", bits.offset)
+    sizes = [size + bits.forward(16) if size == 17 else size for size in sizes]
+    require(sum(sizes) == n, "sizes of groups that do not add up", bits.offset)
+    require(span > 0 or n == g, "several equal ids of a fingerprint", bits.offset)
+    distances = iter(unpack_ids(bits, sizes.count(2), (span + 1) // 2 - 1)) if 2 in sizes else None
+    gaps = sum(size - 1 for size in sizes if size > 2)
+    low = [bits.forward(k) for _ in range(gaps)]
+    gap = iter([part + (unary(bits) << k) for part in low])
+    begins, excesses = [], []
+    for start, size in zip(starts, sizes):
+        group = [start]
+        if size == 2:
+            group = sorted([start, (start + 1 + next(distances)) % (span + 1)])
+        while len(group) < size:
+            group.append(group[-1] + 1 + next(gap))
+        require(group[-1] <= span, "an id above the span", bits.offset)
+        begins += [len(excesses) > 0 or not continues] + [False] * (size - 1)
+        excesses += group
+    return begins, excesses
+
+def unary(bits):
+    """The number of zeros before the next one, which is taken too."""
+    zeros = 0
+    while bits.forward(1) == 0:
+        zeros += 1
+    return zeros
 
 def packing(span):
     """Packing of ids: J and b, the ids in a number and its bits."""
@@ -93,9 +133,9 @@ def packing(span):
             best = (j, b)
     return best
 
-def unpack_ids(bits, n, joined, width, radix):
+def unpack_ids(bits, n, span):
     """Packing of ids: n excesses."""
-    excesses = []
+    excesses, radix, (joined, width) = [], span + 1, packing(span)
     for first in range(0, n, joined):
         present = min(joined, n - first)
         number = bits.forward(width)
@@ -103,5 +143,4 @@ def unpack_ids(bits, n, joined, width, radix):
         for _ in range(present):
             number, excess = divmod(number, radix)
             excesses.append(excess)
-    bits.finish()
     return excesses

@@ -37,6 +37,33 @@ pub(crate) fn load_bits(bytes: &[u8], position: usize, count: u32) -> u64 {
     (load(bytes, position >> 3) >> (position & 7)) & low_mask(count)
 }
 
+/// Number of ones among `length` bits from bit `start` on.
+pub(crate) fn count_ones(bytes: &[u8], start: usize, length: usize) -> usize {
+    words(bytes, start, length).map(|(_, word)| word.count_ones() as usize).sum()
+}
+
+/// How many of the `length` bits from bit `start` on come before the one bit number `nth`, from 0.
+pub(crate) fn find_one(bytes: &[u8], start: usize, length: usize, nth: usize) -> Option<usize> {
+    let mut left = nth;
+    for (before, word) in words(bytes, start, length) {
+        let ones = word.count_ones() as usize;
+        if left < ones {
+            let cleared = (0..left).fold(word, |word, _| word & word.wrapping_sub(1));
+            return Some(before + cleared.trailing_zeros() as usize);
+        }
+        left -= ones;
+    }
+    None
+}
+
+/// Pieces of `length` bits from bit `start` on, 56 bits or fewer each, and how many bits come before.
+fn words(bytes: &[u8], start: usize, length: usize) -> impl Iterator<Item = (usize, u64)> {
+    (0..length).step_by(56).map(move |before| {
+        let count = u32::try_from(length - before).unwrap_or(56).min(56);
+        (before, load_bits(bytes, start + before, count))
+    })
+}
+
 /// Appends bits to a byte vector, least significant first.
 #[derive(Debug)]
 pub(crate) struct BitWriter<'a> {

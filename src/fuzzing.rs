@@ -18,6 +18,7 @@ use crate::format::{Parameters, codes, header, id_index, text_index};
 use crate::plan::TableForm;
 use crate::segment::{IdScratch, IdVerifier, Ids, Scratch, SegmentFile, Table};
 use crate::wal::LogReader;
+use std::ops::ControlFlow;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -180,15 +181,28 @@ pub fn log_frames(bytes: &[u8]) -> Result<Vec<u64>> {
 pub fn id_page(payload: &[u8], last: bool) -> Result<(Vec<bool>, Vec<u64>)> {
     let page = IdPage::parse(&mut Fields::new(payload, 0))?;
     page.check(last)?;
-    let ids = page.ids(0..page.records())?;
-    Ok(((0..page.records()).map(|record| page.begins(record)).collect(), ids))
+    let mut all = (Vec::new(), Vec::new());
+    _ = page.visit_all(|begins, id| {
+        all.0.push(begins);
+        all.1.push(id);
+        ControlFlow::Continue(())
+    })?;
+    Ok(all)
 }
 
 /// Reads the ids of single fingerprints of a page of which nothing was verified.
 pub fn single_ids(payload: &[u8]) -> Result<Vec<Vec<u64>>> {
     let page = IdPage::parse(&mut Fields::new(payload, 0))?;
     let again = IdPage::parsed(payload).ok_or_else(|| Error::damaged("not parsed again"))?;
-    (0..page.begun().min(100)).filter_map(|nth| again.range_of(nth)).map(|records| again.ids(records)).collect()
+    let ids_of = |part| {
+        let mut ids = Vec::new();
+        _ = again.visit(part, |id| {
+            ids.push(id);
+            ControlFlow::Continue(())
+        })?;
+        Ok(ids)
+    };
+    (0..page.begun().min(100)).filter_map(|nth| again.part(nth)).map(ids_of).collect()
 }
 
 /// Reads the id index of numbers: ranks.

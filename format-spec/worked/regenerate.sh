@@ -71,6 +71,12 @@ section keys-input < keys.ndjson
 "$bin/fpdump" scan keys/00000001.segment | section keys-records
 "$bin/fpdump" hex keys/00000002.segment | section keys-segment
 
+# Frequent keys.
+cp "$worked/frequent.ndjson" .
+"$bin/fpload" --quiet --create --kind keys --key-bits 16 frequent frequent.ndjson
+echo "fpload --create --kind keys --key-bits 16 frequent frequent.ndjson" | section frequent-command
+fields frequent/00000002.segment '^records:' '^checksum' | section frequent-rows
+
 segment=00000001.segment
 fields adaptive/MANIFEST '^magic' '^checksum' | section manifest
 fields adaptive/MANIFEST '^width' '^hasher length' | section parameters

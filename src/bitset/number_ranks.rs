@@ -40,6 +40,14 @@ impl NumberRanks {
         Ok(Self::Dense { least, words, before })
     }
 
+    pub(crate) fn resident_bytes(&self) -> u64 {
+        let words = match self {
+            Self::Dense { words, before, .. } => words.len() + before.len(),
+            Self::Sparse(numbers) => numbers.capacity(),
+        };
+        (words * size_of::<u64>()) as u64
+    }
+
     /// The number of smaller numbers, if this is one of them.
     #[inline]
     pub(crate) fn of(&self, number: u64) -> Option<u64> {

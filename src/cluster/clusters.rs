@@ -115,7 +115,7 @@ impl<F: Fingerprint> Clusters<F> {
 
     /// Takes about this many bytes of memory beside the block indexes of the store; 1 GiB by default. It needs at least
     /// some four bytes a fingerprint, eight for star and twelve for complete linkage, and eight for each cluster of
-    /// several fingerprints. Star and complete linkage write eight bytes a near pair of distinct fingerprints to a
+    /// several fingerprints; to compare sketches, up to nine more for each record. Star and complete linkage write eight bytes a near pair of distinct fingerprints to a
     /// temporary file, and as many again to sort them, if the pairs do not fit the memory.
     #[must_use]
     pub fn with_memory(mut self, bytes: u64) -> Self {
@@ -211,6 +211,7 @@ impl<F: Fingerprint> Clusters<F> {
         let has_keys = self.linker.is_some();
         let in_chains = if has_keys { COMPONENT + SHARED } else { COMPONENT };
         let chains = if self.chains && self.linkage != Linkage::Single { in_chains } else { 0 };
+        let linker = self.linker.as_ref().map_or(0, |linker| linker.resident_bytes());
         let shared = if self.keepers && has_keys { SHARED } else { 0 };
         let records = if self.linkage == Linkage::Star && has_keys { RECORD } else { 0 };
         // A byte for the bits.
@@ -218,7 +219,7 @@ impl<F: Fingerprint> Clusters<F> {
         let segments = self.segments()?;
         let old = segments.get(..self.old()?).filter(|_| self.removals).unwrap_or_default();
         let places = u64::from(Numbers::<F>::count_of(old)?) * PLACE;
-        Ok(u64::from(Numbers::<F>::count_of(&segments)?) * each + places + LEAST_JOIN)
+        Ok(u64::from(Numbers::<F>::count_of(&segments)?) * each + places + linker + LEAST_JOIN)
     }
 
     /// Bytes of memory beyond [`Clusters::least_memory`], and those of the smallest join.

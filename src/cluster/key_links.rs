@@ -19,10 +19,9 @@ use std::sync::atomic::{AtomicU64, Ordering};
 /// Links records by a rule about their keys.
 #[derive(Debug)]
 pub(crate) struct KeyLinks {
-    context: Arc<StoreContext>,
     view: ReadView,
     rule: KeyRule,
-    sketches: Sketches,
+    sketches: Arc<Sketches>,
     skipped: AtomicU64,
 }
 
@@ -30,10 +29,10 @@ pub(crate) struct KeyLinks {
 const NUMBER: usize = 4;
 
 impl KeyLinks {
-    pub(crate) fn new(context: &Arc<StoreContext>, view: ReadView, rule: KeyRule) -> Result<Self> {
+    pub(crate) fn new(context: &StoreContext, view: ReadView, rule: KeyRule) -> Result<Self> {
         rule.check(&context.parameters)?;
-        let sketches = Sketches::new(&view, context.parameters.keys().unwrap_or_default())?;
-        Ok(Self { context: Arc::clone(context), view, rule, sketches, skipped: AtomicU64::new(0) })
+        let sketches = Arc::new(Sketches::new(&view, context.parameters.keys().unwrap_or_default())?);
+        Ok(Self { view, rule, sketches, skipped: AtomicU64::new(0) })
     }
 
     /// Reads the records of each key, and counts the keys that do not count.
@@ -46,6 +45,10 @@ impl KeyLinks {
 }
 
 impl Linker<u64> for KeyLinks {
+    fn resident_bytes(&self) -> u64 {
+        self.sketches.resident_bytes()
+    }
+
     fn unite(&self, numbers: &Numbers<u64>, sets: &UnionFind, job: &JobContext) -> Result<()> {
         let mut scratch = Scratch::default();
         if !self.rule.takes_all() {
@@ -74,7 +77,8 @@ impl Linker<u64> for KeyLinks {
     }
 
     fn pairs(&self, job: &JobContext, visit: &mut dyn FnMut(u64, u64) -> Result<()>) -> Result<()> {
-        let pairs = NumberedPairs::new(&self.context, (&self.view, None), self.rule, job)?;
+        let pairs =
+            NumberedPairs::new((&self.view, None), (Arc::clone(&self.sketches), None), self.rule, (job, job.memory))?;
         self.skipped.store(pairs.skipped, Ordering::Relaxed);
         pairs.visit(&mut |a, b, _, _| {
             visit(a, b)?;

@@ -11,6 +11,9 @@ use std::fmt::Debug;
 
 /// Finds which records are linked, in place of a join within a distance.
 pub(crate) trait Linker<F>: Debug + Send + Sync {
+    /// Bytes of memory that it takes as long as it exists.
+    fn resident_bytes(&self) -> u64;
+
     /// Unites the numbers of all linked fingerprints.
     fn unite(&self, numbers: &Numbers<F>, sets: &UnionFind, job: &JobContext) -> Result<()>;
 

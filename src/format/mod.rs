@@ -8,8 +8,8 @@
 //! checksum of their own (pages, chunks) are closed and opened by `page`; the checksum covers the unit's place.
 //! [`Parameters`] (`parameters`) stand in every file.
 //!
-//! * A segment (segment.md): `header`; for each table `page` for its blocks, `codes` (codes.md) and `index`; `id_page`
-//!   and `id_index` (ids.md), or `text_frame` and `text_index` (text-ids.md); `footer`.
+//! * A segment (segment.md): `header`; for each table `page` for its blocks, `codes` (codes.md) and `index`; `id_page`,
+//!   `id_groups`, `id_groups_writer`, `joined` and `id_index` (ids.md), or `text_frame` and `text_index` (text-ids.md); `footer`.
 //! * The manifest (manifest.md): `manifest`. The write-ahead log (wal.md): `log`.
 //!
 //! Everything here is pure: no files, threads or locks. `segment`, `version` and `wal` do the input and output.
@@ -22,9 +22,12 @@ mod conventions;
 pub(crate) mod fields;
 pub(crate) mod footer;
 pub(crate) mod header;
+mod id_groups;
+mod id_groups_writer;
 pub(crate) mod id_index;
 pub(crate) mod id_page;
 pub(crate) mod index;
+mod joined;
 mod key_format;
 pub(crate) mod log;
 pub(crate) mod manifest;

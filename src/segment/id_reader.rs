@@ -8,8 +8,9 @@ use crate::fingerprint::{Id, IdKind, IdRef};
 use crate::format::fields::Fields;
 use crate::format::footer::{Footer, Span};
 use crate::format::id_index;
-use crate::format::id_page;
+use crate::format::id_page::{self, Part};
 use crate::format::text_index::{self, UnitEntry};
+use std::cmp::Ordering;
 use std::fmt;
 use std::ops::{ControlFlow, Range};
 use std::sync::Arc;
@@ -167,10 +168,8 @@ impl Ids {
     /// Calls `visit` with all ids of a unit, and whether each begins a fingerprint.
     pub(crate) fn unit(&self, number: u64, scratch: &mut IdScratch, mut visit: impl FnMut(bool, Id)) -> Result<()> {
         self.with_checked_unit(number, scratch, |unit| {
-            let mut record = 0;
-            let visited = unit.visit_ids(0..unit.records(), |id| {
-                visit(unit.begins(record), self.owned(id));
-                record += 1;
+            let visited = unit.visit_all(|begins, id| {
+                visit(begins, self.owned(id));
                 ControlFlow::Continue(())
             });
             visited.map(|_| ())
@@ -202,19 +201,19 @@ impl Ids {
         Ok(IdPlace(unit, nth))
     }
 
-    /// Calls `visit` with the units that have ids of the fingerprint whose ids begin here, and where they are there,
-    /// until it breaks. Reads unit by unit.
-    fn each_range(
+    /// Calls `visit` with the units that have ids of the fingerprint whose ids begin here, and its records there, until
+    /// it breaks. Reads unit by unit.
+    fn each_part(
         &self,
         IdPlace(first, nth): IdPlace,
         scratch: &mut IdScratch,
-        mut visit: impl FnMut(&Unit<'_>, Range<usize>) -> Result<ControlFlow<()>>,
+        mut visit: impl FnMut(&Unit<'_>, Part) -> Result<ControlFlow<()>>,
     ) -> Result<()> {
         for number in first..self.unit_count() {
             let more = self.with_unit(number, scratch, |unit| {
-                let records = unit.range_of((number == first).then_some(nth))?;
-                let all = records.end == unit.records();
-                Ok(visit(unit, records)?.is_continue() && all)
+                let part = unit.part((number == first).then_some(nth))?;
+                let is_last = unit.ends_with(&part);
+                Ok(visit(unit, part)?.is_continue() && is_last)
             })?;
             // A fingerprint with very many ids continues in the next units.
             if !more {
@@ -232,8 +231,8 @@ impl Ids {
             return Ok(count);
         }
         let (unit, nth) = self.place_of(rank)?;
-        self.each_range(IdPlace(unit, nth), scratch, |_, records| {
-            count += records.len() as u64;
+        self.each_part(IdPlace(unit, nth), scratch, |_, part| {
+            count += part.records() as u64;
             Ok(ControlFlow::Continue(()))
         })?;
         Ok(count)
@@ -248,22 +247,21 @@ impl Ids {
             _ => return Ok(false),
         }
         let (units, nth) = self.units_from(rank)?;
+        let mut compare = |number: u64, all| {
+            self.with_checked_unit(number, scratch, |unit| {
+                unit.compare(unit.part((number == units.start).then_some(nth))?, id.as_ref(), all)
+            })
+        };
+        // The last unit whose first id is not greater. The search ends even if damaged ids do not ascend.
         let Range { start: mut low, end: mut high } = units;
-        // The first unit holds all ids of most fingerprints; then by halves. The search ends even if damaged ids do not
-        // ascend.
-        let mut number = low;
-        while low < high {
-            let found = self.with_checked_unit(number, scratch, |unit| {
-                unit.search(unit.range_of((number == units.start).then_some(nth))?, id.as_ref())
-            })?;
-            match found {
-                ControlFlow::Break(found) => return Ok(found),
-                ControlFlow::Continue(true) => low = number + 1,
-                ControlFlow::Continue(false) => high = number,
+        while high.saturating_sub(low) > 1 {
+            let middle = low + (high - low) / 2;
+            match compare(middle, false)? {
+                Some(Ordering::Less | Ordering::Equal) => low = middle,
+                Some(Ordering::Greater) | None => high = middle,
             }
-            number = low + high.saturating_sub(low) / 2;
         }
-        Ok(false)
+        Ok(compare(low, true)? == Some(Ordering::Equal))
     }
 
     /// Calls `visit` with the ids of the fingerprint with this rank in the primary table, in ascending order, or with
@@ -286,7 +284,7 @@ impl Ids {
         scratch: &mut IdScratch,
         mut visit: impl FnMut(IdRef<'_>) -> ControlFlow<()>,
     ) -> Result<()> {
-        self.each_range(place, scratch, |unit, records| unit.visit_ids(records, &mut visit))
+        self.each_part(place, scratch, |unit, part| unit.visit(part, &mut visit))
     }
 
     /// As [`Ids::visit_ids`], with all ids.

@@ -7,12 +7,12 @@ use crate::fingerprint::IdRef;
 use crate::format::CHECKSUM;
 use crate::format::fields::Fields;
 use crate::format::footer::Span;
-use crate::format::id_page::{self, IdPage};
+use crate::format::id_page::{self, IdPage, Part};
 use crate::format::page::{self, Stream};
 use crate::format::text_frame::{MAX_PAYLOAD, TextFrame};
 use crate::format::text_index::UnitEntry;
 use std::cmp::Ordering;
-use std::ops::{ControlFlow, Range};
+use std::ops::ControlFlow;
 use std::sync::atomic::{self, AtomicU64};
 use zstd::dict::DecoderDictionary;
 
@@ -160,65 +160,68 @@ pub(super) enum Unit<'a> {
 }
 
 impl Unit<'_> {
-    pub(super) fn records(&self) -> usize {
-        match self {
-            Self::Page(page) => page.records(),
-            Self::Frame(frame) => frame.records(),
-        }
-    }
-
-    pub(super) fn begins(&self, record: usize) -> bool {
-        match self {
-            Self::Page(page) => page.begins(record),
-            Self::Frame(frame) => frame.begins(record),
-        }
-    }
-
     /// The records of the `nth` fingerprint (from 0) that begins here, as far as they are here; without a number, the
     /// records before the first one that begins a fingerprint.
-    pub(super) fn range_of(&self, nth: Option<usize>) -> Result<Range<usize>> {
-        let range = match (self, nth) {
-            (Self::Page(page), Some(nth)) => page.range_of(nth),
-            (Self::Page(page), None) => Some(page.continued()),
-            (Self::Frame(frame), Some(nth)) => frame.range_of(nth),
-            (Self::Frame(frame), None) => Some(frame.continued()),
+    #[inline]
+    pub(super) fn part(&self, nth: Option<usize>) -> Result<Part> {
+        let part = match (self, nth) {
+            (Self::Page(page), Some(nth)) => page.part(nth),
+            (Self::Page(page), None) => page.continued(),
+            (Self::Frame(frame), Some(nth)) => frame.range_of(nth).map(Part::Records),
+            (Self::Frame(frame), None) => Some(Part::Records(frame.continued())),
         };
-        range.ok_or_else(|| Error::damaged("a fingerprint has no ids"))
+        part.ok_or_else(|| Error::damaged("a fingerprint has no ids"))
     }
 
-    fn compare(&self, record: usize, id: IdRef<'_>) -> Result<Ordering> {
-        Ok(match (self, id) {
-            (Self::Page(page), IdRef::Number(id)) => page.id(record)?.cmp(&id),
-            (Self::Frame(frame), IdRef::Text(id)) => frame.text(record).cmp(id),
-            _ => Ordering::Less,
-        })
-    }
-
-    /// Binary search for an id of the unit's kind among the records of a fingerprint. `Break` tells whether it is one
-    /// of them, `Continue` that it lies before (false) or after them.
-    pub(super) fn search(&self, records: Range<usize>, id: IdRef<'_>) -> Result<ControlFlow<bool, bool>> {
-        let Range { start: mut low, end: mut high } = records;
-        while low < high {
-            let middle = low + (high - low) / 2;
-            match self.compare(middle, id)? {
-                Ordering::Less => low = middle + 1,
-                Ordering::Equal => return Ok(ControlFlow::Break(true)),
-                Ordering::Greater => high = middle,
-            }
+    /// Whether no records of the unit are behind these.
+    pub(super) fn ends_with(&self, part: &Part) -> bool {
+        match self {
+            Self::Page(page) => page.ends_with(part),
+            Self::Frame(frame) => matches!(part, Part::Records(records) if records.end == frame.records()),
         }
-        let within = low > records.start && low < records.end;
-        Ok(if within { ControlFlow::Break(false) } else { ControlFlow::Continue(low > records.start) })
     }
 
-    /// Calls `visit` with the ids of consecutive records, until it breaks; with a count as if it were a number.
-    pub(super) fn visit_ids(
+    /// Compares the first of these records' ids with an id of the unit's kind; if `all`, the first one that is not
+    /// less, or the last one.
+    pub(super) fn compare(&self, part: Part, id: IdRef<'_>, all: bool) -> Result<Option<Ordering>> {
+        let mut found = None;
+        _ = self.visit(part, |other| {
+            let order = match (other, id) {
+                (IdRef::Number(other), IdRef::Number(id)) => other.cmp(&id),
+                (IdRef::Text(other), IdRef::Text(id)) => other.cmp(id),
+                _ => Ordering::Less,
+            };
+            found = Some(order);
+            if all && order == Ordering::Less { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
+        })?;
+        Ok(found)
+    }
+
+    /// Calls `visit` with the ids of these records, until it breaks; with a count as if it were a number.
+    #[inline]
+    pub(super) fn visit(
         &self,
-        mut records: Range<usize>,
+        part: Part,
         mut visit: impl FnMut(IdRef<'_>) -> ControlFlow<()>,
     ) -> Result<ControlFlow<()>> {
+        match (self, part) {
+            (Self::Page(page), part) => page.visit(part, |id| visit(IdRef::Number(id))),
+            (Self::Frame(frame), Part::Records(mut records)) => {
+                Ok(records.try_for_each(|record| visit(IdRef::Text(frame.text(record)))))
+            }
+            (Self::Frame(_), Part::Group(_)) => Ok(ControlFlow::Continue(())),
+        }
+    }
+
+    /// As [`Unit::visit`], with all ids, and whether each begins a fingerprint.
+    pub(super) fn visit_all(
+        &self,
+        mut visit: impl FnMut(bool, IdRef<'_>) -> ControlFlow<()>,
+    ) -> Result<ControlFlow<()>> {
         match self {
-            Self::Page(page) => page.visit_ids(records, |id| visit(IdRef::Number(id))),
-            Self::Frame(frame) => Ok(records.try_for_each(|record| visit(IdRef::Text(frame.text(record))))),
+            Self::Page(page) => page.visit_all(|begins, id| visit(begins, IdRef::Number(id))),
+            Self::Frame(frame) => Ok((0..frame.records())
+                .try_for_each(|record| visit(frame.begins(record), IdRef::Text(frame.text(record))))),
         }
     }
 }

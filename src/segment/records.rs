@@ -72,9 +72,8 @@ impl<F: Fingerprint> SegmentRecords<F> {
         let (mut scratch, mut result) = (IdScratch::default(), Ok(ControlFlow::Continue(())));
         for number in first..ids.unit_count() {
             ids.with_checked_unit(number, &mut scratch, |unit| {
-                let mut begins = (0..).map(|record| unit.begins(record));
-                let visited = unit.visit_ids(0..unit.records(), |id| {
-                    result = step(begins.next().unwrap_or(false), ids.borrowed(id));
+                let visited = unit.visit_all(|begins, id| {
+                    result = step(begins, ids.borrowed(id));
                     *result.as_ref().unwrap_or(&ControlFlow::Break(()))
                 });
                 visited.map(|_| ())

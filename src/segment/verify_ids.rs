@@ -5,6 +5,7 @@ use super::id_unit::{IdScratch, Unit};
 use super::{Damage, Segment};
 use crate::error::{Error, Result};
 use crate::fingerprint::IdKind;
+use std::ops::ControlFlow;
 
 pub(super) fn check(segment: &Segment, damages: &mut Vec<Damage>) -> Result<()> {
     let (ids, footer, mut verifier) = (segment.ids(), segment.footer(), IdVerifier::default());
@@ -40,22 +41,22 @@ impl IdVerifier {
         ids.with_checked_unit(number, &mut self.scratch, |unit| match unit {
             Unit::Page(page) => {
                 page.check(number + 1 == ids.unit_count())?;
-                for (record, id) in page.ids(0..page.records())?.into_iter().enumerate() {
+                let (mut is_first, mut fault) = (true, None);
+                _ = page.visit_all(|begins, id| {
                     // The fingerprint that a damaged page would have continued is unknown.
-                    let begins = page.begins(record) || record == 0 && self.after_damage;
+                    let begins = begins || is_first && self.after_damage;
+                    is_first = false;
                     let previous = self.number.replace(id);
                     if ids.kind == IdKind::None {
-                        if !begins || id == 0 {
-                            return Err(Error::damaged("a fingerprint has not one count, of one or more"));
-                        }
+                        fault = (!begins || id == 0).then_some("a fingerprint has not one count, of one or more");
                         self.records += u128::from(id);
-                    } else if begins || previous.is_some_and(|previous| previous < id) {
-                        self.records += 1;
                     } else {
-                        return Err(Error::damaged(ORDER));
+                        fault = (!begins && previous.is_none_or(|previous| previous >= id)).then_some(ORDER);
+                        self.records += 1;
                     }
-                }
-                Ok(())
+                    if fault.is_none() { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
+                })?;
+                fault.map_or(Ok(()), |fault| Err(Error::damaged(fault)))
             }
             // A frame parses only if its own ids ascend.
             Unit::Frame(frame) => {

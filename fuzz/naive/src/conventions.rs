@@ -48,6 +48,11 @@ impl<'a> Bits<'a> {
         require(self.p <= self.q, "too few bits")
     }
 
+    /// The bits from `p` on are zero.
+    pub fn padding_from(&self, p: usize) -> Res<()> {
+        require(self.at(p, self.q - p) == 0, "padding bits are not zero")
+    }
+
     /// The remaining bits are padding: less than a byte, and zero.
     pub fn finish(&self) -> Res<()> {
         self.check()?;

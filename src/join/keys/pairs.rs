@@ -60,7 +60,8 @@ impl KeyPairs {
         Ok(Self { other: Some(view), ..self })
     }
 
-    /// Sorts pairs within about this many bytes of memory, at least 1 MiB. The default is 1 GiB.
+    /// Takes about this many bytes of memory beside the block indexes; the default is 1 GiB. It takes 1 MiB at least,
+    /// and, to compare sketches, up to 9 bytes a record.
     #[must_use]
     pub fn with_memory(mut self, bytes: u64) -> Self {
         self.job.memory = bytes.max(LEAST_MEMORY);
@@ -88,7 +89,12 @@ impl KeyPairs {
     /// temporary files; those of `sink`.
     pub fn visit(&self, mut sink: impl FnMut(KeyPair) -> Result<ControlFlow<()>>) -> Result<u64> {
         let other = self.other.as_ref();
-        let pairs = NumberedPairs::new(&self.context, (&self.view, other), self.rule, &self.job)?;
+        let format = self.context.parameters.keys().unwrap_or_default();
+        let sketches = |view| Sketches::new(view, format).map(Arc::new);
+        let sketches = (sketches(&self.view)?, other.map(sketches).transpose()?);
+        let taken = sketches.0.resident_bytes() + sketches.1.as_ref().map_or(0, |others| others.resident_bytes());
+        let memory = self.job.memory.saturating_sub(taken).max(LEAST_MEMORY);
+        let pairs = NumberedPairs::new((&self.view, other), sketches, self.rule, (&self.job, memory))?;
         let [mut left, mut right] =
             [&self.view, other.unwrap_or(&self.view)].map(|view| IdLookup::new(&view.version.segments));
         pairs.visit(&mut |a, b, shared, jaccard| {
@@ -113,29 +119,27 @@ type Occurrence = (u64, (u64, u64));
 pub(crate) struct NumberedPairs {
     occurrences: Sorted<Occurrence>,
     rule: KeyRule,
-    sketches: Sketches,
+    sketches: Arc<Sketches>,
     /// The sketches of the second record of a pair, if it is of another index.
-    others: Option<Sketches>,
+    others: Option<Arc<Sketches>>,
     memory: u64,
     pub(crate) skipped: u64,
 }
 
 impl NumberedPairs {
-    /// Those of one view, or of a view and another one.
+    /// Those of one view, or of a view and another one, with their sketches.
     pub(crate) fn new(
-        context: &StoreContext,
         (view, other): (&ReadView, Option<&ReadView>),
+        (sketches, others): (Arc<Sketches>, Option<Arc<Sketches>>),
         rule: KeyRule,
-        job: &JobContext,
+        (job, memory): (&JobContext, u64),
     ) -> Result<Self> {
-        let workspace = job.workspace(job.memory);
+        let workspace = job.workspace(memory);
         let mut sorter = Sorter::<Occurrence>::new(&workspace, workspace.memory_of_records());
         let skipped = match other {
             Some(other) => between([view, other], rule, job, &workspace, &mut sorter)?,
             None => within(view, rule, job, &workspace, &mut sorter)?,
         };
-        let sketches = |view| Sketches::new(view, context.parameters.keys().unwrap_or_default());
-        let (sketches, others) = (sketches(view)?, other.map(sketches).transpose()?);
         let occurrences = job.executor.run(|| sorter.finish())?;
         Ok(Self { occurrences, rule, sketches, others, memory: workspace.memory_of_chunks(), skipped })
     }

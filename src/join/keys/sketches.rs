@@ -32,6 +32,11 @@ impl Sketches {
         Ok(Self { runs, format })
     }
 
+    /// Bytes of memory: up to 9 a record.
+    pub(crate) fn resident_bytes(&self) -> u64 {
+        self.runs.iter().map(|(ranks, _)| ranks.resident_bytes()).sum()
+    }
+
     /// The estimated Jaccard similarity of two records, if there are sketches.
     pub(crate) fn jaccard(&self, a: u64, b: u64, buffers: &mut SketchBuffers) -> Result<Option<f64>> {
         self.jaccard_with(a, (self, b), buffers)

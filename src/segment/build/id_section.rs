@@ -147,9 +147,8 @@ impl IdEncoder {
     fn fill(&mut self, least: usize) {
         let mut done = 0;
         while let Some(rest) = self.waiting.get(done..).filter(|rest| rest.len() > least) {
-            let (now, behind) = rest.split_at(id_page::fill(rest));
             let mut page = Vec::with_capacity(id_page::SIZE);
-            id_page::write(now, &mut page);
+            let (now, behind) = rest.split_at(id_page::write(rest, &mut page));
             id_page::close(&mut page, self.begun.len() as u64, behind.is_empty());
             self.pages.append(&mut page);
             self.begun.push(u16::try_from(now.iter().filter(|entry| entry.begins).count()).unwrap_or(u16::MAX));

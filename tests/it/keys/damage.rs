@@ -12,9 +12,10 @@ fn every_flipped_byte_is_noticed() {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("store");
     let options = Options::new().with_maintenance(Maintenance::Manual);
-    let all = records(250, 4, format, IdKind::Text, 3);
+    let all = frequent(250, 4, format, IdKind::Text, 3);
     let input = sorted(&path, &options, format, &all);
     drop(KeyIndex::create_loaded(&path, &parameters(format, IdKind::Text), &options, input).unwrap());
+    assert!(has_groups(&path));
     let mut model = Model::new(format);
     model.add(&all);
     let names = std::fs::read_dir(&path).unwrap().map(|entry| entry.unwrap().path());

@@ -34,7 +34,7 @@ fn the_specifications_decoder_prints_the_same_records() {
         for seed in 0..3 {
             // Few texts are not compressed, so the decoder needs no package for them.
             let count = if ids == IdKind::Text { 8 } else { 300 };
-            let mut all = records(count, 5, format, ids, seed);
+            let mut all = frequent(count, 5, format, ids, seed);
             all[7].keys.clear();
             all[7].sketch.fill(0);
             index.load(sorted(&path, &options, format, &all)).unwrap();

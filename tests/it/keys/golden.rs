@@ -17,7 +17,7 @@ struct Golden {
     removed: Vec<Id>,
 }
 
-/// Two indexes: one with sketches in several runs, the other with ids that are texts, and one run.
+/// Three indexes: one with sketches in several runs, one with ids that are texts, and one run, one with frequent keys.
 fn all() -> Vec<Golden> {
     let sketched = KeyFormat::default().with_sketch(48, 2);
     let loads = vec![
@@ -34,6 +34,12 @@ fn all() -> Vec<Golden> {
             name: "texts",
             parameters: parameters(plain, IdKind::Text).with_hasher(Some("bands/1")).with_id_index(true),
             loads: texts,
+            removed: Vec::new(),
+        },
+        Golden {
+            name: "frequent",
+            parameters: parameters(plain, IdKind::Number),
+            loads: vec![frequent(300, 4, plain, IdKind::Number, 4)],
             removed: Vec::new(),
         },
     ]
@@ -73,6 +79,7 @@ fn the_writer_makes_the_golden_key_indexes_and_every_reader_reads_them() {
         let path = directory.path().join("store");
         let model = make(&golden, &path);
         assert!(files(&path) == files(&kept), "{}: other bytes; look at what has changed", golden.name);
+        assert!(golden.name != "frequent" || has_groups(&kept));
         assert!(verify(&kept, &Options::new()).unwrap().damages.is_empty());
         model.check(&KeyIndex::open_read_only(&kept, &Options::new()).unwrap(), 200, golden.name);
         let (options, mut shown) = (Options::new(), BTreeMap::<String, Vec<u8>>::new());

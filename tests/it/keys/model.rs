@@ -133,6 +133,27 @@ pub(super) fn remove(index: &KeyIndex, ids: &[Id]) -> u64 {
     index.remove_ids(&sorter.finish().unwrap()).unwrap().removed
 }
 
+/// As [`records`]; these also have some of four keys that many records have.
+pub(super) fn frequent(count: u64, per_record: usize, format: KeyFormat, ids: IdKind, seed: u64) -> Vec<KeyRecord> {
+    let mut random = Random(seed);
+    let mut records = records(count, per_record, format, ids, seed);
+    for record in &mut records {
+        record.keys.extend((0..4).filter(|number| random.below(2 + number * 3) == 0).map(|number| number << 62));
+    }
+    records
+}
+
+/// Whether the ids of a segment have groups.
+pub(super) fn has_groups(index: &Path) -> bool {
+    let mut found = false;
+    fpstore::inspect::explain(index, &Options::new(), &mut |_, field| {
+        found |= field.name == "low bits of a gap";
+        Ok(())
+    })
+    .unwrap();
+    found
+}
+
 /// Records in families: members share most keys and samples, and every family has an unusual size now and then.
 pub(super) fn records(count: u64, per_record: usize, format: KeyFormat, ids: IdKind, seed: u64) -> Vec<KeyRecord> {
     let mut random = Random(seed);

@@ -280,3 +280,27 @@ fn pairs_between_two_indexes_are_those_of_comparing_all() {
         assert!(error.to_string().contains("other widths of keys"), "{error}");
     }
 }
+
+#[test]
+fn the_ranks_of_sketches_count_as_memory() {
+    let options = options();
+    let least = |format: KeyFormat, loads: u64| {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("store");
+        let index = KeyIndex::create(&path, &parameters(format, IdKind::Number), &options).unwrap();
+        for seed in 0..loads {
+            let records = records(6400, 2, format, IdKind::Number, seed);
+            index.load(sorted(&path, &options, format, &records)).unwrap();
+        }
+        let clusters = index.clusters(KeyRule::new()).unwrap();
+        let least = clusters.least_memory().unwrap();
+        assert!(clusters.with_memory(least - 1).find(&Keeper::Smallest).is_err());
+        assert!(index.clusters(KeyRule::new()).unwrap().with_memory(least).find(&Keeper::Smallest).is_ok());
+        least
+    };
+    let (plain, sketched) = (KeyFormat::default(), KeyFormat::default().with_sketch(8, 1));
+    // 100 words of bits, and a number for each eight of these, in each run.
+    for loads in [1, 2] {
+        assert_eq!(least(sketched, loads) - least(plain, loads), 904 * loads);
+    }
+}
