@@ -36,6 +36,12 @@ impl Nearness {
     }
 }
 
+impl From<u32> for Nearness {
+    fn from(distance: u32) -> Self {
+        Self::Distance(distance)
+    }
+}
+
 /// Measures how near records are to the keepers of their clusters.
 #[derive(Debug)]
 pub(crate) enum Measure<F> {
@@ -57,6 +63,13 @@ impl<F: Fingerprint> Measure<F> {
     /// Whether it is known without measuring that records are near their keepers.
     pub(crate) fn all_near(&self) -> bool {
         matches!(self, Self::Linked { all_near: true, .. })
+    }
+
+    /// Expects records far from their keepers.
+    pub(crate) fn expect_far(&mut self) {
+        if let Self::Linked { all_near, .. } = self {
+            *all_near = false;
+        }
     }
 
     /// Counts shared keys, which takes a pass over all of them, if this was not done before. `keepers` has the

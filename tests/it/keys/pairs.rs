@@ -2,7 +2,7 @@
 
 use super::model::*;
 use crate::linkage::decisions;
-use fpstore::clusters::{Keeper, Label, Linkage, Nearness};
+use fpstore::clusters::{Clusters, Keeper, Label, Linkage, Nearness};
 use fpstore::keys::{KeyPair, KeyRule, jaccard};
 use fpstore::{Id, IdKind, KeyFormat, KeyIndex, Maintenance, Options};
 use std::collections::{BTreeMap, BTreeSet};
@@ -21,7 +21,7 @@ pub(super) struct Wanted {
 }
 
 impl Wanted {
-    fn rule(self) -> KeyRule {
+    pub(super) fn rule(self) -> KeyRule {
         let rule = KeyRule::new().with_min_shared(self.min_shared).with_min_jaccard(self.min_jaccard);
         self.most.map_or(rule, |most| rule.with_max_key_frequency(most))
     }
@@ -66,7 +66,7 @@ fn found(index: &KeyIndex, wanted: Wanted, memory: u64) -> (Vec<KeyPair>, u64) {
 }
 
 /// The label of each record by connected components: the smallest id.
-fn components(model: &Model, pairs: &[KeyPair]) -> BTreeMap<Id, Id> {
+pub(super) fn components(model: &Model, pairs: &[KeyPair]) -> BTreeMap<Id, Id> {
     let mut labels: BTreeMap<Id, Id> = model.records.keys().map(|id| (id.clone(), id.clone())).collect();
     loop {
         let mut changed = false;
@@ -97,7 +97,11 @@ pub(super) fn stars(model: &Model, pairs: &[KeyPair]) -> BTreeMap<Id, Id> {
 }
 
 pub(super) fn labels(index: &KeyIndex, wanted: Wanted, linkage: Linkage) -> BTreeMap<Id, Id> {
-    let clusters = index.clusters(wanted.rule()).unwrap().with_linkage(linkage).with_memory(64 << 20);
+    labels_of(&index.clusters(wanted.rule()).unwrap(), linkage)
+}
+
+pub(super) fn labels_of(clusters: &Clusters, linkage: Linkage) -> BTreeMap<Id, Id> {
+    let clusters = clusters.clone().with_linkage(linkage).with_memory(64 << 20);
     let clustering = clusters.find(&Keeper::Smallest).unwrap();
     let label = |one: fpstore::clusters::Clustered| match one.label {
         Label::Id(id) => (one.record.id, id),
@@ -107,7 +111,7 @@ pub(super) fn labels(index: &KeyIndex, wanted: Wanted, linkage: Linkage) -> BTre
 }
 
 /// The keys that two records share, but for too frequent ones, and their estimated similarity.
-fn nearness(model: &Model, wanted: Wanted, a: &Id, b: &Id) -> Nearness {
+pub(super) fn nearness(model: &Model, wanted: Wanted, a: &Id, b: &Id) -> Nearness {
     let count = |key: &u64| model.keys().values().filter(|keys| keys.contains(key)).count() as u64;
     let shared =
         model.keys()[a].intersection(&model.keys()[b]).filter(|key| wanted.most.is_none_or(|most| count(key) <= most));
