@@ -72,10 +72,7 @@ pub(crate) fn run<F: Fingerprint>(
     let kind = store.parameters().ids();
     beside.check(order)?;
     let linkage = order.linkage_or(Linkage::Single);
-    if beside.previous.is_some() && linkage != Linkage::Single {
-        bail!("--previous continues labels of --linkage single; the others are made anew");
-    }
-    order.check_order(linkage)?;
+    check_linkage(beside, linkage, order)?;
     let new = beside.new.map(|new| Other::open(&job, &store, new, beside.input, Ids::Is(kind))).transpose()?;
     let k = job.distance(&store)?;
     let reporting = Reporting::open(report)?;
@@ -100,23 +97,8 @@ pub(crate) fn run<F: Fingerprint>(
     let labels = reporting.leaves_rows(path);
     let output = labels.then(|| Output::open(("--output", path), job.json(), columns, F::WIDTH, &texts)).transpose()?;
     let shown = job.watch("clusters", clusters.progress())?;
-    let (found, unknown) = match beside.previous {
-        Some(path) => {
-            let (previous, given, lines) = read(path, kind, &job, &clusters)?;
-            let copies =
-                !reporting.is_wanted() && output.as_ref().is_some_and(|output| matches!(output.style(), Style::Tsv));
-            let found = match lines.filter(|_| copies && min_size <= 1) {
-                Some(lines) => match clusters.find_changes(previous)? {
-                    ClusterUpdate::Changes(changes) => Found::Changes(changes, lines),
-                    ClusterUpdate::All(clustering) => Found::All(clustering),
-                },
-                None => Found::All(clusters.find_from(previous, keeper)?),
-            };
-            let unknown = unknown_labels(path, given, found.labelled());
-            (found, unknown)
-        }
-        None => (Found::All(clusters.find(keeper)?), None),
-    };
+    let copies = !reporting.is_wanted() && output.as_ref().is_some_and(|output| may_copy(output, min_size));
+    let (found, unknown) = Found::new(&job, &clusters, beside.previous, (keeper, kind), copies)?;
     let (report, found) = match found {
         Found::All(clustering) => (reporting.make(&clustering)?, Found::All(clustering.labelled_by_smallest())),
         changes => (None, changes),
@@ -130,12 +112,7 @@ pub(crate) fn run<F: Fingerprint>(
     }
     let mut written = 0;
     if let Some(output) = output {
-        let mut writing = Writing::new(output);
-        match &found {
-            Found::All(clustering) => write_labels(clustering, min_size, &mut writing)?,
-            Found::Changes(changes, lines) => copied::write(changes, lines, writing.style(), &mut writing)?,
-        }
-        written = writing.finish()?;
+        written = found.write(min_size, output)?;
     }
     if let Some(report) = report {
         reporting.write(&report, About { linkage, distance: k, names: ["clusters", "near-duplicates"] }, job.json())?;
@@ -148,14 +125,59 @@ pub(crate) fn run<F: Fingerprint>(
     Ok(Outcome::Done)
 }
 
+/// Rejects labels that cannot be continued, and an order where there is none.
+pub(crate) fn check_linkage(beside: &Beside<'_>, linkage: Linkage, order: &Order) -> anyhow::Result<()> {
+    if beside.previous.is_some() && linkage != Linkage::Single {
+        bail!("--previous continues labels of --linkage single; the others are made anew");
+    }
+    order.check_order(linkage)
+}
+
+/// Whether lines of earlier labels may be copied to the output.
+pub(crate) fn may_copy(output: &Output, min_size: u64) -> bool {
+    matches!(output.style(), Style::Tsv) && min_size <= 1
+}
+
 /// The result.
-enum Found<F: Fingerprint> {
+pub(crate) enum Found<F: Fingerprint> {
     All(Clustering<F>),
     /// Changes to the lines of the file of labels.
     Changes(ClusterChanges<F>, LabelLines),
 }
 
 impl<F: Fingerprint> Found<F> {
+    /// Finds the clusters, from earlier labels if there are any; `copies`: only their changes, if these are few.
+    /// Returns a warning, too.
+    pub(crate) fn new(
+        job: &Job<'_>,
+        clusters: &Clusters<F>,
+        previous: Option<&Path>,
+        (keeper, kind): (&Keeper, IdKind),
+        copies: bool,
+    ) -> anyhow::Result<(Self, Option<String>)> {
+        let Some(path) = previous else { return Ok((Self::All(clusters.find(keeper)?), None)) };
+        let (previous, given, lines) = read(path, kind, job, clusters)?;
+        let found = match lines.filter(|_| copies) {
+            Some(lines) => match clusters.find_changes(previous)? {
+                ClusterUpdate::Changes(changes) => Self::Changes(changes, lines),
+                ClusterUpdate::All(clustering) => Self::All(clustering),
+            },
+            None => Self::All(clusters.find_from(previous, keeper)?),
+        };
+        let unknown = unknown_labels(path, given, found.labelled());
+        Ok((found, unknown))
+    }
+
+    /// Writes the labels, and returns their number.
+    pub(crate) fn write(&self, min_size: u64, output: Output) -> anyhow::Result<u64> {
+        let mut writing = Writing::new(output);
+        match self {
+            Self::All(clustering) => write_labels(clustering, min_size, &mut writing)?,
+            Self::Changes(changes, lines) => copied::write(changes, lines, writing.style(), &mut writing)?,
+        }
+        writing.finish()
+    }
+
     fn labelled(&self) -> u64 {
         match self {
             Self::All(clustering) => clustering.labelled(),
@@ -163,7 +185,7 @@ impl<F: Fingerprint> Found<F> {
         }
     }
 
-    fn searched(&self) -> u64 {
+    pub(crate) fn searched(&self) -> u64 {
         match self {
             Self::All(clustering) => clustering.searched(),
             Self::Changes(changes, _) => changes.searched(),

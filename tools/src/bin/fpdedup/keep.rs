@@ -48,14 +48,7 @@ pub(crate) fn run<F: Fingerprint>(
     let kind = store.parameters().ids();
     beside.check(&keep.order)?;
     let (linkage, distance) = (keep.order.linkage_or(Linkage::Star), job.distance(&store)?);
-    if beside.previous.is_some() && linkage != Linkage::Star {
-        bail!(
-            "--previous continues the evidence of --linkage star; with another linkage all records are compared anew"
-        );
-    }
-    if beside.previous.is_some() && beside.new.is_none() {
-        bail!("--previous has the evidence on the records of the store: say with --new which records are added");
-    }
+    check_previous(beside, linkage)?;
     let new = beside.new.map(|new| Other::open(&job, &store, new, beside.input, Ids::Is(kind))).transpose()?;
     let reporting = Reporting::open(&keep.report)?;
     let needs = Needs { report: reporting.is_wanted(), evidence: beside.previous.is_some() };
@@ -75,7 +68,7 @@ pub(crate) fn run<F: Fingerprint>(
         .transpose()?;
     let shown = job.watch("clusters", clusters.progress())?;
     let clustering = match beside.previous {
-        Some(previous) => go_on(previous, &job, &clusters, (&kept, kind))?,
+        Some(previous) => go_on(previous, &job, &clusters, (&kept, kind), Measure::Distance)?,
         None => clusters.find(&kept.keeper)?,
     };
     let report = reporting.make(&clustering)?;
@@ -101,6 +94,19 @@ pub(crate) fn run<F: Fingerprint>(
         job.done_with(clusters, "cluster", searched);
     }
     Ok(Outcome::Done)
+}
+
+/// Rejects evidence that cannot be continued.
+pub(crate) fn check_previous(beside: &Beside<'_>, linkage: Linkage) -> anyhow::Result<()> {
+    if beside.previous.is_some() && linkage != Linkage::Star {
+        bail!(
+            "--previous continues the evidence of --linkage star; with another linkage all records are compared anew"
+        );
+    }
+    if beside.previous.is_some() && beside.new.is_none() {
+        bail!("--previous has the evidence on the records of the store: say with --new which records are added");
+    }
+    Ok(())
 }
 
 /// Rows of kept and of removed records.
@@ -165,12 +171,20 @@ pub(crate) fn write<F: Fingerprint>(
     Ok(left)
 }
 
+/// What the evidence says of a removed record and its keeper.
+#[derive(Clone, Copy)]
+pub(crate) enum Measure {
+    Distance,
+    SharedKeys,
+}
+
 /// Continues from the evidence of an earlier run.
-fn go_on<F: Fingerprint>(
+pub(crate) fn go_on<F: Fingerprint>(
     previous: &Path,
     job: &Job<'_>,
     clusters: &Clusters<F>,
     (kept, kind): (&Kept, IdKind),
+    measure: Measure,
 ) -> anyhow::Result<Clustering<F>> {
     let source = Source::new(previous.as_os_str());
     // The library names the line.
@@ -179,13 +193,21 @@ fn go_on<F: Fingerprint>(
         _ => error.into(),
     };
     let mut removals = clusters.removals()?;
-    let reader = EvidenceReader::open(&source, kind, Some(&job.temp_dir()), &Progress::hidden())?;
-    reader.each(|one| removals.push(one.record, one.keeper, one.distance, one.line).map_err(name))?;
+    let open = match measure {
+        Measure::Distance => EvidenceReader::open,
+        Measure::SharedKeys => EvidenceReader::open_of_keys,
+    };
+    let nearness = |measured: u32| match measure {
+        Measure::Distance => Nearness::Distance(measured),
+        Measure::SharedKeys => Nearness::Keys { shared: measured.into(), jaccard: None },
+    };
+    let reader = open(&source, kind, Some(&job.temp_dir()), &Progress::hidden())?;
+    reader.each(|one| removals.push(one.record, one.keeper, nearness(one.measure), one.line).map_err(name))?;
     clusters.find_from_removals(removals, &kept.keeper).map_err(name)
 }
 
 /// Warns of records that a search of all might have kept.
-fn warn_of_overruled(overruled: u64) {
+pub(crate) fn warn_of_overruled(overruled: u64) {
     if overruled > 0 {
         notice::warn(format_args!(
             "{} been removed by earlier keepers although --keep prefers {}: without --previous, other records may be kept",

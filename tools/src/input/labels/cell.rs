@@ -17,6 +17,7 @@ pub(in crate::input) const FINGERPRINT: &str = "fingerprint";
 pub(in crate::input) const CLUSTER: &str = "cluster";
 pub(super) const KEEPER: &str = "keeper";
 pub(super) const DISTANCE: &str = "distance";
+pub(super) const SHARED_KEYS: &str = "shared_keys";
 
 /// A cell of a row.
 #[derive(Deserialize)]

@@ -1,4 +1,5 @@
-//! Reads evidence, as `fpdedup keep --evidence` writes it: a removed record, its keeper and their distance a row.
+//! Reads evidence, as `fpdedup keep --evidence` writes it: a removed record, its keeper and their distance a row; of a
+//! key index the number of keys that they share instead of the distance.
 //!
 //! The extension of the name determines the format: TSV (`id<TAB>keeper<TAB>cluster<TAB>distance`, and a count in a
 //! store without ids), or columns of these names; other columns are not read. Standard input is TSV.
@@ -10,7 +11,7 @@ use fpstore::clusters::LabelRef;
 use fpstore::{Fingerprint, IdKind};
 use serde::Deserialize;
 
-use super::cell::{CLUSTER, Cell, DISTANCE, KEEPER};
+use super::cell::{CLUSTER, Cell, DISTANCE, KEEPER, SHARED_KEYS};
 use super::reader::{Contents, open_stream};
 use crate::input::object::describe;
 use crate::input::parquet::Labels;
@@ -18,11 +19,9 @@ use crate::input::stream::Stream;
 use crate::input::{RawId, Source};
 use crate::progress::Progress;
 
-const EVIDENCE: Contents = Contents {
-    second: KEEPER,
-    others: &[DISTANCE, CLUSTER],
-    formats: "evidence is .tsv, .txt, .csv, .ndjson or .parquet, as fpdedup keep writes it",
-};
+const FORMATS: &str = "evidence is .tsv, .txt, .csv, .ndjson or .parquet, as fpdedup keep writes it";
+const EVIDENCE: Contents = Contents { second: KEEPER, others: &[DISTANCE, CLUSTER], formats: FORMATS };
+const OF_KEYS: Contents = Contents { second: KEEPER, others: &[SHARED_KEYS, CLUSTER], formats: FORMATS };
 
 /// A row of evidence.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -33,8 +32,8 @@ pub struct Evidence<'a, F> {
     pub keeper: LabelRef<'a, F>,
     /// The smallest record of their cluster.
     pub cluster: LabelRef<'a, F>,
-    /// Bits in which the two differ.
-    pub distance: u32,
+    /// Bits in which the two differ; in a key index, keys that they share.
+    pub measure: u32,
     /// The line, or the number of the row in a Parquet file; the first is 1.
     pub line: u64,
 }
@@ -45,6 +44,8 @@ pub struct EvidenceReader {
     name: Arc<str>,
     stream: Stream<Labels>,
     kind: IdKind,
+    /// The column of the measure.
+    measure: &'static str,
 }
 
 impl EvidenceReader {
@@ -55,7 +56,22 @@ impl EvidenceReader {
     /// If the file cannot be opened, or has another format.
     pub fn open(source: &Source, kind: IdKind, temp_dir: Option<&Path>, progress: &Progress) -> anyhow::Result<Self> {
         let (stream, _) = open_stream(source, kind, &EVIDENCE, temp_dir, progress)?;
-        Ok(Self { name: source.name().into(), stream, kind })
+        Ok(Self { name: source.name().into(), stream, kind, measure: DISTANCE })
+    }
+
+    /// As [`EvidenceReader::open`], for a key index.
+    ///
+    /// # Errors
+    ///
+    /// As [`EvidenceReader::open`].
+    pub fn open_of_keys(
+        source: &Source,
+        kind: IdKind,
+        temp_dir: Option<&Path>,
+        progress: &Progress,
+    ) -> anyhow::Result<Self> {
+        let (stream, _) = open_stream(source, kind, &OF_KEYS, temp_dir, progress)?;
+        Ok(Self { name: source.name().into(), stream, kind, measure: SHARED_KEYS })
     }
 
     /// Calls `take` with each row.
@@ -70,9 +86,9 @@ impl EvidenceReader {
         let mut texts = [String::new(), String::new(), String::new()];
         while self.stream.advance().map_err(|message| self.stream.place(&self.name).error(message))? {
             let row = match &self.stream {
-                Stream::Lines(lines) => tsv(lines.line(), self.kind),
-                Stream::Ndjson(lines) => ndjson(lines.line()),
-                Stream::Json(values) => ndjson(values.value()),
+                Stream::Lines(lines) => tsv(lines.line(), self.kind, self.measure),
+                Stream::Ndjson(lines) => ndjson(lines.line(), self.measure),
+                Stream::Json(values) => ndjson(values.value(), self.measure),
                 Stream::Csv(table) => table.record().map(|(keeper, record)| {
                     let record = if let RawId::Text(record) = record { Cell::Bytes(record) } else { Cell::Bytes(b"") };
                     [record, Cell::Bytes(keeper), Cell::Bytes(table.more(1)), Cell::Bytes(table.more(0))]
@@ -82,12 +98,12 @@ impl EvidenceReader {
                 }
             };
             let [of_record, of_keeper, of_cluster] = &mut texts;
-            let parsed = row.as_ref().map_err(Clone::clone).and_then(|[record, keeper, cluster, distance]| {
+            let parsed = row.as_ref().map_err(Clone::clone).and_then(|[record, keeper, cluster, measure]| {
                 let (record, keeper) = (record.label(self.kind, of_record)?, keeper.label(self.kind, of_keeper)?);
                 let cluster = cluster.label(self.kind, of_cluster)?;
-                let distance = distance.number().map_err(|message| format!("{DISTANCE}: {message}"))?;
-                let distance = u32::try_from(distance).unwrap_or(u32::MAX);
-                Ok(Evidence { record, keeper, cluster, distance, line: self.stream.number() })
+                let measure = measure.number().map_err(|message| format!("{}: {message}", self.measure))?;
+                let measure = u32::try_from(measure).unwrap_or(u32::MAX);
+                Ok(Evidence { record, keeper, cluster, measure, line: self.stream.number() })
             });
             take(parsed.map_err(|message: String| self.stream.place(&self.name).error(message))?)?;
         }
@@ -95,25 +111,25 @@ impl EvidenceReader {
     }
 }
 
-/// Parses `ID<TAB>KEEPER<TAB>CLUSTER<TAB>DISTANCE`. More columns may follow: a count where there are no ids, and
+/// Parses `ID<TAB>KEEPER<TAB>CLUSTER<TAB>MEASURE`. More columns may follow: a count where there are no ids, and
 /// similarities.
-fn tsv(line: &[u8], kind: IdKind) -> Result<[Cell<'_>; 4], String> {
+fn tsv<'a>(line: &'a [u8], kind: IdKind, measure: &str) -> Result<[Cell<'a>; 4], String> {
     let mut cells = line.split(|&byte| byte == b'\t');
     let mut next = || cells.next().map(Cell::Bytes);
     let row = [next(), next(), next(), next()];
     match row {
-        [Some(record), Some(keeper), Some(cluster), Some(distance)] if kind != IdKind::None || next().is_some() => {
-            Ok([record, keeper, cluster, distance])
+        [Some(record), Some(keeper), Some(cluster), Some(measured)] if kind != IdKind::None || next().is_some() => {
+            Ok([record, keeper, cluster, measured])
         }
         _ => Err(match kind {
             IdKind::None => "expected five columns: fingerprint, keeper, cluster, distance, count".to_owned(),
-            _ => "expected four columns: id, keeper, cluster, distance".to_owned(),
+            _ => format!("expected four columns: id, keeper, cluster, {measure}"),
         }),
     }
 }
 
 /// Parses an object with the columns.
-fn ndjson(line: &[u8]) -> Result<[Cell<'_>; 4], String> {
+fn ndjson<'a>(line: &'a [u8], measure: &str) -> Result<[Cell<'a>; 4], String> {
     #[derive(Deserialize)]
     struct Row<'a> {
         #[serde(borrow, alias = "fingerprint")]
@@ -123,10 +139,14 @@ fn ndjson(line: &[u8]) -> Result<[Cell<'_>; 4], String> {
         #[serde(borrow)]
         cluster: Cell<'a>,
         #[serde(borrow)]
-        distance: Cell<'a>,
+        distance: Option<Cell<'a>>,
+        #[serde(borrow)]
+        shared_keys: Option<Cell<'a>>,
     }
-    let Row { id, keeper, cluster, distance } = serde_json::from_slice(line).map_err(|error| describe(&error))?;
-    Ok([id, keeper, cluster, distance])
+    let row: Row<'a> = serde_json::from_slice(line).map_err(|error| describe(&error))?;
+    let measured = if measure == SHARED_KEYS { row.shared_keys } else { row.distance };
+    let measured = measured.ok_or_else(|| format!("missing field `{measure}`"))?;
+    Ok([row.id, row.keeper, row.cluster, measured])
 }
 
 #[cfg(test)]
@@ -141,7 +161,7 @@ mod tests {
         let reader = EvidenceReader::open(&Source::File(path), kind, None, &Progress::hidden());
         let read = reader.and_then(|reader| {
             reader.each::<u64>(|one| {
-                rows.push(format!("{:?} {:?} {:?} {} {}", one.record, one.keeper, one.cluster, one.distance, one.line));
+                rows.push(format!("{:?} {:?} {:?} {} {}", one.record, one.keeper, one.cluster, one.measure, one.line));
                 Ok(())
             })
         });

@@ -36,7 +36,7 @@ impl Part {
             id: text(&row.record)?,
             keeper: text(&row.keeper)?,
             cluster: text(&row.cluster)?,
-            distance: row.distance,
+            distance: row.measure,
             line: row.line,
         };
         let bytes = ROW + (row.id.len() + row.keeper.len() + row.cluster.len()) as u64;
