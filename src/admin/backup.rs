@@ -137,7 +137,7 @@ impl Copying<'_> {
             effective::<F>(newest_entries(view.memtables().rev()).collect::<Result<_>>()?, &view.version.runs);
         let Self { path, options, manifest, .. } = self;
         let (workspace, next) = (Workspace::new(path, options), AtomicU64::new(manifest.next_segment));
-        let maker = Maker { path, options, parameters: &manifest.parameters, next: &next, obsolete_files: None };
+        let maker = Maker { path, options, parameters: &manifest.parameters, next: Some(&next), obsolete_files: None };
         let is_first = manifest.runs.is_empty();
         let made = options.executor.run(|| maker.run_of_entries(entries, is_first, &workspace))?;
         self.report.copied_bytes += made.entry.bytes();

@@ -52,6 +52,19 @@ impl NumberSet {
             Self::Sparse(numbers) => numbers.binary_search(&number).is_ok(),
         }
     }
+
+    /// Whether one of these numbers is in the set.
+    pub(crate) fn has_any(&self, from: u64, to: u64) -> bool {
+        match self {
+            Self::Dense { least, bits } => {
+                let end = place(to, *least).saturating_add(1).min(usize::try_from(bits.bound()).unwrap_or(usize::MAX));
+                to >= *least && (place(from.max(*least), *least)..end).any(|place| bits.has(place))
+            }
+            Self::Sparse(numbers) => {
+                numbers.get(numbers.partition_point(|&one| one < from)).is_some_and(|&one| one <= to)
+            }
+        }
+    }
 }
 
 /// A bitmap for so many numbers from `least` to `most`, if it takes less memory than a list of them.
@@ -76,6 +89,10 @@ mod tests {
             let set = NumberSet::new(numbers.clone());
             for number in (0..500).chain(u64::MAX - 70..=u64::MAX) {
                 assert_eq!(set.has(number), numbers.contains(&number), "{number} of {numbers:?}");
+                for to in [number, number.saturating_add(1), number.saturating_add(90)] {
+                    let expected = numbers.iter().any(|one| (number..=to).contains(one));
+                    assert_eq!(set.has_any(number, to), expected, "{number} to {to} of {numbers:?}");
+                }
             }
         }
         assert!(matches!(NumberSet::new(vec![0, u64::MAX]), NumberSet::Sparse(_)));

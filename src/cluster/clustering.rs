@@ -77,6 +77,7 @@ pub struct Clustering<F: Fingerprint = u64> {
     pub(crate) searched: u64,
     pub(crate) labelled: u64,
     pub(crate) overruled: u64,
+    pub(crate) lost_keys: u64,
     pub(crate) labels: Labels<F>,
     pub(crate) sizes: Option<Vec<u64>>,
     /// The fingerprint of each component's keeper, if they were kept.
@@ -181,6 +182,7 @@ impl<F: Fingerprint> Clustering<F> {
             searched,
             labelled,
             overruled: 0,
+            lost_keys: 0,
             labels,
             sizes,
             keepers,
@@ -223,6 +225,13 @@ impl<F: Fingerprint> Clustering<F> {
     #[must_use]
     pub fn overruled(&self) -> u64 {
         self.overruled
+    }
+
+    /// Keys of a key index that several earlier records share and that no longer count, because with the new records
+    /// too many have them ([`Clusters::find_from_removals`]): in a search of all, other records might be kept.
+    #[must_use]
+    pub fn lost_keys(&self) -> u64 {
+        self.lost_keys
     }
 
     /// Iterates over all records, in the order of the store: by fingerprint, then id.

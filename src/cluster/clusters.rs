@@ -1,5 +1,6 @@
 //! The clusters of a store, before they are searched.
 
+use crate::bitset::{Bitset, NumberSet};
 use crate::cluster::linkage::Linkage;
 use crate::cluster::linker::Linker;
 use crate::cluster::nearness::Measure;
@@ -7,10 +8,10 @@ use crate::cluster::numbers::Numbers;
 use crate::error::{Error, ErrorKind, Result};
 use crate::fingerprint::Fingerprint;
 use crate::format::parameters::{Parameters, check_hashers};
-use crate::join::{CleanSegments, JobContext, Progress};
+use crate::join::{CleanSegments, JobContext, Progress, visit_wanted};
 use crate::query::check_distance;
 use crate::segment::Segment;
-use crate::version::Snapshot;
+use crate::version::{Share, Snapshot};
 use std::marker::PhantomData;
 use std::path::Path;
 use std::sync::{Arc, OnceLock};
@@ -79,13 +80,17 @@ impl<F: Fingerprint> Clusters<F> {
         })
     }
 
-    /// The clusters of records that a linker links.
-    pub(crate) fn linked(snapshot: &Snapshot<F>, linker: Arc<dyn Linker<F>>) -> Result<Self> {
-        Ok(Self { linker: Some(linker), ..Self::new(snapshot, 0)? })
+    /// The clusters of records that a linker links, with new ones.
+    pub(crate) fn linked(
+        snapshot: &Snapshot<F>,
+        new: Option<&Snapshot<F>>,
+        linker: Arc<dyn Linker<F>>,
+    ) -> Result<Self> {
+        Ok(Self { linker: Some(linker), new: new.map(CleanSegments::new), ..Self::new(snapshot, 0)? })
     }
 
     /// Keys of more records than may count ([`crate::keys::KeyRule::with_max_key_frequency`]), after the clusters of a
-    /// key index were found.
+    /// key index were found; of the keys of the records that were searched, if earlier clusters were continued.
     #[must_use]
     pub fn skipped_keys(&self) -> u64 {
         self.linker.as_ref().map_or(0, |linker| linker.skipped())
@@ -115,8 +120,9 @@ impl<F: Fingerprint> Clusters<F> {
 
     /// Takes about this many bytes of memory beside the block indexes of the store; 1 GiB by default. It needs at least
     /// some four bytes a fingerprint, eight for star and twelve for complete linkage, and eight for each cluster of
-    /// several fingerprints; to compare sketches, up to nine more for each record. Star and complete linkage write eight bytes a near pair of distinct fingerprints to a
-    /// temporary file, and as many again to sort them, if the pairs do not fit the memory.
+    /// several fingerprints; to compare sketches, up to nine more for each record. Star and complete linkage write
+    /// eight bytes a near pair of distinct fingerprints to a temporary file, and as many again to sort them, if the
+    /// pairs do not fit the memory.
     #[must_use]
     pub fn with_memory(mut self, bytes: u64) -> Self {
         self.job.memory = bytes;
@@ -173,8 +179,8 @@ impl<F: Fingerprint> Clusters<F> {
     /// `InvalidInput` if its ids are of another kind, or its fingerprints were made by another hasher.
     pub fn with_new(mut self, other: &Snapshot<F>) -> Result<Self> {
         if self.linker.is_some() {
-            let message = "new records beside a key index have no clusters with it";
-            return Err(Error::new(ErrorKind::Unsupported, message).with_remedy("load them first"));
+            let message = "new records beside a key index are those of another one";
+            return Err(Error::new(ErrorKind::Unsupported, message).with_remedy("name it: `KeyIndex::clusters_with`"));
         }
         check_hashers("fingerprints", other.parameters().hasher(), self.parameters.hasher())?;
         if other.parameters().ids() != self.parameters.ids() {
@@ -220,6 +226,24 @@ impl<F: Fingerprint> Clusters<F> {
         let old = segments.get(..self.old()?).filter(|_| self.removals).unwrap_or_default();
         let places = u64::from(Numbers::<F>::count_of(old)?) * PLACE;
         Ok(u64::from(Numbers::<F>::count_of(&segments)?) * each + places + linker + LEAST_JOIN)
+    }
+
+    /// For a linker, the first words of the fingerprints with these numbers, if they fit `memory` bytes.
+    pub(crate) fn first_words(
+        &self,
+        segments: &[Arc<Segment>],
+        numbers: &Bitset,
+        memory: u64,
+    ) -> Result<Option<NumberSet>> {
+        if self.linker.is_none() || numbers.count() * RECORD > memory {
+            return Ok(None);
+        }
+        let mut words = Vec::new();
+        visit_wanted(segments, Share::ALL, numbers, &mut |fingerprint: F, _| {
+            words.push(fingerprint.word(0));
+            Ok(())
+        })?;
+        Ok(Some(NumberSet::new(words)))
     }
 
     /// Bytes of memory beyond [`Clusters::least_memory`], and those of the smallest join.

@@ -31,15 +31,20 @@ pub(crate) struct Known<F> {
     pub(crate) labels: u64,
 }
 
-/// Unites the fingerprints that are still in one cluster, after all labels were pushed. Each walk over sorted items
-/// takes `memory` bytes.
+/// Notes further numbers of fingerprints whose clusters may have lost links, given those of fresh ones, and whether all
+/// labels are of records that are there.
+pub(crate) type Doubt<'a> = &'a dyn Fn(&Bitset, bool, &mut Bitset) -> Result<()>;
+
+/// Unites the fingerprints that are still in one cluster, after all `given` labels were pushed. Each walk over sorted
+/// items takes `memory` bytes.
 pub(crate) fn unite<F: Fingerprint, K: Key>(
     matching: Matching<F, K>,
-    sets: &UnionFind,
-    count: u32,
+    given: u64,
+    (sets, doubt): (&UnionFind, Doubt<'_>),
     memory: u64,
     progress: &Progress,
 ) -> Result<Known<F>> {
+    let count = sets.count();
     let Matching { matched, has_rest, mut members, ids, lines, unknown, mut fresh, standing, order, .. } = matching;
     let (mut labels, mut doubted) = (matched, Bitset::new(0));
     if has_rest {
@@ -73,6 +78,7 @@ pub(crate) fn unite<F: Fingerprint, K: Key>(
             progress.check()?;
         }
     }
+    doubt(&fresh, labels == given, &mut doubted)?;
     let members = members.finish()?;
     let (mut before, mut members) = (Walk::new(&members, memory), Walk::new(&members, memory));
     while let Some((label, _)) = before.peek()? {

@@ -2,10 +2,11 @@
 //!
 //! The earlier keepers come first by priority, then the new fingerprints; the removed ones take no part. So only pairs
 //! with a new fingerprint are searched, and `linkage.rs` makes the stars of them. A fingerprint is new if the store
-//! does not have it: a new record of an old fingerprint shares the keeper of that.
+//! does not have it: a new record of an old fingerprint shares the keeper of that. A linker makes no pairs: it finds
+//! the stars of new records among the earlier keepers (`key_stars.rs`).
 
-use crate::bitset::Bitset;
-use crate::cluster::clustering::{Among, Clustering, United};
+use crate::bitset::{Bitset, NumberSet};
+use crate::cluster::clustering::{Among, Clustering, United, best_of};
 use crate::cluster::clusters::Clusters;
 use crate::cluster::components::Components;
 use crate::cluster::few_pairs::Few;
@@ -13,6 +14,7 @@ use crate::cluster::groups::{Groups, shares, visit_best};
 use crate::cluster::keeper::Keeper;
 use crate::cluster::labels::Label;
 use crate::cluster::linkage::{Linkage, PAIR_BYTES};
+use crate::cluster::linker::{Linker, Places};
 use crate::cluster::match_removals::{Earlier, NONE};
 use crate::cluster::numbers::Numbers;
 use crate::cluster::priority::Priorities;
@@ -20,6 +22,7 @@ use crate::cluster::removals::Removals;
 use crate::error::{Error, ErrorKind, Result};
 use crate::extsort::Spool;
 use crate::fingerprint::{Fingerprint, Id};
+use crate::join::keys::SketchBuffers;
 use crate::join::{Join, Output, ordered, visit_stored};
 use crate::segment::Segment;
 use crate::version::{Pieces, Share};
@@ -38,6 +41,20 @@ struct Parts<'a, F> {
     /// The numbers of new fingerprints, and those of old ones that added records have.
     fresh: Bitset,
     met: Bitset,
+}
+
+/// What links new fingerprints.
+enum Found<'a, F> {
+    /// The numbers of near pairs.
+    Pairs(Spool),
+    /// A linker, which knows them by the first words of the new ones.
+    Linked { linker: &'a dyn Linker<F>, records: NumberSet, lost_keys: u64 },
+}
+
+impl<F> Found<'_, F> {
+    fn lost_keys(&self) -> u64 {
+        if let Self::Linked { lost_keys, .. } = self { *lost_keys } else { 0 }
+    }
 }
 
 impl<F: Fingerprint> Clusters<F> {
@@ -109,25 +126,37 @@ impl<F: Fingerprint> Clusters<F> {
         let mut numbers = Numbers::new(&segments, 0)?;
         let earlier = removals.matched(self, &numbers, spare)?;
         let [fresh, met] = self.added(new, &numbers, [first, count])?;
-        let few = if self.is_few(&fresh) { Few::new(&segments, &fresh, self.k)? } else { None };
-        if few.is_none() {
+        let is_few = self.is_few(&fresh);
+        let few = if is_few && self.linker.is_none() { Few::new(&segments, &fresh, self.k)? } else { None };
+        let looks_up = few.is_some() || is_few && self.linker.is_some();
+        if !looks_up {
             numbers = self.job.executor.run(|| Numbers::new(&segments, spare / 4))?;
         }
         let mut parts = Parts { all: &segments, old, new, numbers, first, fresh, met };
         let mut has_pairs = Bitset::new(count as usize);
-        let pairs = self.pairs_of_new(&parts, few.as_ref(), &earlier, &mut has_pairs, spare - spare / 4)?;
-        parts.numbers.release();
+        let found = self.links_of_new(&parts, few.as_ref(), &earlier, &mut has_pairs, spare - spare / 4)?;
+        if self.linker.is_none() {
+            parts.numbers.release();
+        }
 
         let mut positions = vec![u32::MAX; count as usize];
-        let mut members = 0;
+        let (mut members, mut settled) = (0, 0);
         for (segments, kept) in [(old, Some(&earlier.kept[..])), (new, None)] {
             let mut priorities = Priorities::new(self.parameters.ids(), keeper, &self.job.workspace(spare / 2));
             let mut add = |fingerprint, number, best: &_| priorities.add(fingerprint, number, best);
             let is_wanted = |number: u32| has_pairs.has(number as usize) && (number < first) == kept.is_some();
             visit_best(&self.job, (segments, &parts.numbers), is_wanted, keeper, kept, &mut add)?;
+            settled = members;
             members = priorities.finish(&mut positions, members)?;
         }
-        let keepers = self.keepers(Linkage::Star, &pairs, &positions, members, spare / 2)?;
+        let keepers = match &found {
+            Found::Pairs(pairs) => self.keepers(Linkage::Star, pairs, &positions, members, spare / 2)?,
+            Found::Linked { linker, records, .. } => {
+                let places = Places { positions: &positions, count: members, settled, fresh: Some(records) };
+                linker.stars(&parts.numbers, &places, &self.job_within(spare / 2))?
+            }
+        };
+        parts.numbers.release();
         let is_own = |number: u32| {
             let position = positions.get(number as usize).copied();
             number >= first && position.is_some_and(|one| keepers.get(one as usize) == Some(&one))
@@ -141,7 +170,12 @@ impl<F: Fingerprint> Clusters<F> {
         let united = United { segments, numbers, components, divided: None, before: None, searched, labelled };
         let among = Among::Kept { segments: old, kept: &earlier.kept, own: &own };
         let mut clustering = Clustering::new(self, united, keeper, among)?;
-        self.check_near(&parts, &clustering)?;
+        clustering.lost_keys = found.lost_keys();
+        if clustering.lost_keys > 0 {
+            clustering.measure.expect_far();
+        } else {
+            self.check_near(&parts, &clustering)?;
+        }
         clustering.overruled = self.count_overruled(&parts, &clustering, keeper)?;
         Ok(clustering)
     }
@@ -176,6 +210,27 @@ impl<F: Fingerprint> Clusters<F> {
         };
         let _ = ordered(None, &*self.job.executor.crew()?, shares(new)?, || (), work, &mut take)?;
         Ok(added)
+    }
+
+    /// Finds what links new fingerprints with each other and with earlier keepers, and notes which numbers may be
+    /// linked.
+    fn links_of_new<'a>(
+        &'a self,
+        parts: &Parts<'_, F>,
+        few: Option<&Few<F>>,
+        earlier: &Earlier,
+        linked: &mut Bitset,
+        memory: u64,
+    ) -> Result<Found<'a, F>> {
+        let Some(linker) = self.linker.as_deref() else {
+            return self.pairs_of_new(parts, few, earlier, linked, memory).map(Found::Pairs);
+        };
+        let records = self.first_words(parts.all, &parts.fresh, memory / 2)?.ok_or_else(|| {
+            Error::invalid("the new records take more memory than is allowed").with_remedy("allow more")
+        })?;
+        linker.members(&parts.numbers, linked, Some(&records), &self.job_within(memory / 2))?;
+        let lost_keys = self.doubt((&parts.fresh, true), &mut Bitset::new(0), parts.all, memory / 2)?;
+        Ok(Found::Linked { linker, records, lost_keys })
     }
 
     /// Writes the numbers of the near pairs of new fingerprints with each other and with those of earlier keepers, and
@@ -215,23 +270,36 @@ impl<F: Fingerprint> Clusters<F> {
 
     /// Checks that removed records are near their keepers.
     fn check_near(&self, parts: &Parts<'_, F>, clustering: &Clustering<F>) -> Result<()> {
+        clustering.measure.count(
+            parts.all,
+            &clustering.components,
+            clustering.keepers.as_deref().unwrap_or_default(),
+        )?;
         let work = |(): &mut (), share: Share, output: &Output<_>| {
             self.job.progress.check()?;
             let (mut ascending, mut result) = (clustering.numbers.ascending()?, Ok(()));
+            let mut buffers = SketchBuffers::default();
             visit_stored(parts.old, share, &mut |fingerprints: &[F]| {
                 for &one in fingerprints {
                     result = std::mem::replace(&mut result, Ok(())).and_then(|()| {
-                        let keeper = clustering.keeper_of(one, clustering.components.of(ascending.of(one)?));
-                        if keeper.is_none_or(|keeper| keeper.distance(one) <= self.k) {
+                        let number = ascending.of(one)?;
+                        let keeper = clustering.keeper_of(one, clustering.components.of(number));
+                        let Some(keeper) = keeper.filter(|&keeper| keeper != one) else { return Ok(()) };
+                        if !clustering.measure.is_far(clustering.measure.of(number, one, keeper, &mut buffers)?) {
                             return Ok(());
                         }
-                        let name: String = (0..F::WORDS).map(|word| format!("{:016x}", one.word(word))).collect();
-                        let message = format!(
-                            "by the evidence, the keeper of fingerprint {name} differs in more than {} bits: it is of \
-                             another store",
-                            self.k
-                        );
-                        Err(Error::invalid(message).with_remedy("search all again"))
+                        let message = if self.linker.is_some() {
+                            let id = best_of(parts.old, one, &Keeper::Smallest)?.0;
+                            let id = id.map(|id| id.to_string()).unwrap_or_default();
+                            format!("by the evidence, {id} is removed by a record that is not near it")
+                        } else {
+                            let name: String = (0..F::WORDS).map(|word| format!("{:016x}", one.word(word))).collect();
+                            format!(
+                                "by the evidence, the keeper of fingerprint {name} differs in more than {} bits",
+                                self.k
+                            )
+                        };
+                        Err(Error::invalid(message + ": it is of another store").with_remedy("search all again"))
                     });
                 }
             })?;

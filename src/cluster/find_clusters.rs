@@ -15,7 +15,7 @@ use crate::cluster::union_find::UnionFind;
 use crate::error::{Error, ErrorKind, Result};
 use crate::fingerprint::Fingerprint;
 use crate::join::{Join, Output, Step, Taker, Ticket};
-use crate::segment::Scratch;
+use crate::segment::{Scratch, Segment};
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
@@ -151,34 +151,43 @@ impl<F: Fingerprint> Clusters<F> {
         let segments = self.segments()?;
         let count = Numbers::<F>::count_of(&segments)?;
         let sets = UnionFind::new(count);
-        let known = previous.map(|previous| previous.unite(&sets, spare / 16)).transpose()?;
+        let doubt = |fresh: &Bitset, all_there: bool, doubted: &mut Bitset| {
+            self.doubt((fresh, all_there), doubted, &segments, spare / 16).map(drop)
+        };
+        let known = previous.map(|previous| previous.unite(&sets, &doubt, spare / 16)).transpose()?;
         let labelled = known.as_ref().map_or(0, |known| known.labels);
         // Where most are new, a join of all with all is faster than one of the new ones with all.
         let fresh = known.as_ref().map(|known| &known.fresh).filter(|fresh| fresh.count() <= u64::from(count) / 2);
+        let records = fresh.map(|fresh| self.first_words(&segments, fresh, spare / 16)).transpose()?.flatten();
+        let fresh = fresh.filter(|_| self.linker.is_none() || records.is_some());
         let searched = fresh.map_or(count.into(), Bitset::count);
         let few = fresh.filter(|fresh| self.is_few(fresh));
         let has_order = few.is_some() && known.as_ref().is_some_and(|known| known.order.is_some());
         let before =
             (has_order && u64::from(count) * COMPONENT <= spare / 4).then(|| Components::new(sets.parents().collect()));
+        let looks_up = few.is_some() && self.linker.is_some();
+        let few = few.filter(|_| self.linker.is_none());
         let few = few.map(|few| Few::new(&segments, few, self.k)).transpose()?.flatten();
         let executor = &self.job.executor;
-        let memory_of_numbers = if few.is_some() { 0 } else { spare / 2 };
+        let memory_of_numbers = if few.is_some() || looks_up { 0 } else { spare / 2 };
         let mut numbers = executor.run(|| Numbers::<F>::new(&segments, memory_of_numbers))?;
         let progress = &self.job.progress;
-        if let Some(linker) = &self.linker {
-            linker.unite(&numbers, &sets, &self.job_within(spare - numbers.bytes()))?;
+        let components = before.as_ref().map_or(0, |_| u64::from(count) * COMPONENT);
+        let memory = spare - numbers.bytes() - components;
+        if searched == 0 {
+            // All links are known.
+        } else if let Some(linker) = &self.linker {
+            linker.unite(&numbers, &sets, records.as_ref(), &self.job_within(memory))?;
         } else if let Some(few) = few {
             let unite = |a, b| {
                 sets.unite(a, b);
                 Ok(())
             };
             executor.run(|| few.visit(&segments, &numbers, progress, &unite))?;
-        } else if searched > 0 {
+        } else {
             let uniter = || Uniter { numbers: &numbers, sets: &sets, scratch: Scratch::default() };
             let taker = || -> Box<dyn Taker<F> + '_> { Box::new(uniter()) };
             let right = fresh.map(|_| &segments[..]);
-            let components = before.as_ref().map_or(0, |_| u64::from(count) * COMPONENT);
-            let memory = spare - numbers.bytes() - components;
             let mut join = Join::<F>::new(&segments, right, self.k, memory, progress, executor);
             join.only = fresh;
             let _ = join.run(&taker, &mut |_| Ok(ControlFlow::Continue(())))?;
@@ -186,6 +195,28 @@ impl<F: Fingerprint> Clusters<F> {
         numbers.release();
         let components = Components::new(sets.into_parents());
         Ok((United { segments, numbers, components, divided: None, before, searched, labelled }, known))
+    }
+
+    /// Notes the numbers of fingerprints that may have lost links because of fresh ones, or because not all records
+    /// before are there; all, if these cannot be told. Returns the number of keys that no longer count.
+    pub(crate) fn doubt(
+        &self,
+        (fresh, all_there): (&Bitset, bool),
+        doubted: &mut Bitset,
+        segments: &[Arc<Segment>],
+        memory: u64,
+    ) -> Result<u64> {
+        let Some(linker) = self.linker.as_ref().filter(|linker| linker.depends_on_others()) else { return Ok(0) };
+        let count = Numbers::<F>::count_of(segments)?;
+        let records = if all_there { self.first_words(segments, fresh, memory)? } else { None };
+        let Some(records) = records else {
+            *doubted = Bitset::of(count, |_| true);
+            return Ok(0);
+        };
+        if doubted.bound() < count.into() {
+            *doubted = Bitset::new(count as usize);
+        }
+        linker.doubt(&Numbers::new(segments, 0)?, &records, doubted, &self.job.progress)
     }
 
     /// Whether to look each of these fingerprints up instead of reading all.

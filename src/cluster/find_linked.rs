@@ -15,7 +15,7 @@ use crate::cluster::components::Components;
 use crate::cluster::groups::visit_best;
 use crate::cluster::keeper::Keeper;
 use crate::cluster::linkage::{Linkage, Links, PAIR_BYTES};
-use crate::cluster::linker::Linker;
+use crate::cluster::linker::{Linker, Places};
 use crate::cluster::numbers::Numbers;
 use crate::cluster::priority::Priorities;
 use crate::cluster::union_find::UnionFind;
@@ -117,16 +117,17 @@ impl<F: Fingerprint> Clusters<F> {
         let numbers = self.job.executor.run(|| Numbers::<F>::new(&segments, spare / 2))?;
         let job = self.job_within((spare - numbers.bytes()) / 2);
         let mut members = Bitset::new(count as usize);
-        linker.members(&numbers, &mut members, &job)?;
+        linker.members(&numbers, &mut members, None, &job)?;
         let connected = if self.chains && linker.unites_without_pairs() {
             let sets = UnionFind::new(count);
-            linker.unite(&numbers, &sets, &job)?;
+            linker.unite(&numbers, &sets, None, &job)?;
             Some(Components::new(sets.into_parents()))
         } else {
             None
         };
         let (positions, members) = self.positions((&segments, &numbers), &members, keeper, job.memory)?;
-        let keepers = linker.stars(&numbers, &positions, members, &job)?;
+        let places = Places { positions: &positions, count: members, settled: 0, fresh: None };
+        let keepers = linker.stars(&numbers, &places, &job)?;
         let (components, divided) = components_of(positions, keepers, connected);
         let searched = count.into();
         Ok(United { segments, numbers, components, divided, before: None, searched, labelled: 0 })

@@ -5,6 +5,7 @@
 //! so it costs each of its records the length of that list: one step if any shared key makes a pair, because then only
 //! the first record of the key is kept.
 
+use crate::cluster::linker::Places;
 use crate::cluster::numbers::Numbers;
 use crate::error::{Error, ErrorKind, Result};
 use crate::extsort::{Sorted, Sorter, Workspace};
@@ -34,17 +35,17 @@ pub(super) struct SharedKeys {
 }
 
 impl SharedKeys {
-    /// Reads the keys of all records; `positions` has the position of each number, below `members`.
+    /// Reads the keys of all records.
     pub(super) fn new(
         groups: &KeyGroups,
         numbers: &Numbers<u64>,
-        (positions, members): (&[u32], u32),
+        places: &Places<'_>,
         rule: &KeyRule,
         job: &JobContext,
     ) -> Result<Self> {
         let workspace = job.workspace(job.memory / 2);
-        let mut reading = Reading::new(&workspace, rule.threshold.min_shared > 1);
-        let mut records = vec![0; if rule.threshold.min_jaccard > 0.0 { members as usize } else { 0 }];
+        let mut reading = Reading::new(&workspace, rule.threshold.min_shared > 1, places.settled);
+        let mut records = vec![0; if rule.threshold.min_jaccard > 0.0 { places.count as usize } else { 0 }];
         let mut scratch = Scratch::default();
         job.progress.begin(groups.keys());
         groups.visit(&job.progress, &mut |found, continues| {
@@ -53,7 +54,10 @@ impl SharedKeys {
             }
             for &record in found {
                 let number = numbers.of(record, &mut scratch)?;
-                let position = positions.get(number as usize).copied().unwrap_or(u32::MAX);
+                let position = places.positions.get(number as usize).copied().unwrap_or(u32::MAX);
+                if position >= places.count {
+                    continue;
+                }
                 records.get_mut(position as usize).into_iter().for_each(|slot| *slot = record);
                 reading.add(position)?;
             }
@@ -64,16 +68,16 @@ impl SharedKeys {
         Ok(Self { pairs, frequent, records, memory: workspace.memory_of_chunks() })
     }
 
-    /// The position of the keeper of each position below `members`.
+    /// The position of the keeper of each position.
     pub(super) fn keepers(
         &self,
-        members: u32,
+        places: &Places<'_>,
         rule: &KeyRule,
         sketches: &Sketches,
         job: &JobContext,
     ) -> Result<Vec<u32>> {
         let mut stars = Stars {
-            keepers: (0..members).collect(),
+            keepers: (0..places.count).collect(),
             records: &self.records,
             rule,
             sketches,
@@ -83,7 +87,7 @@ impl SharedKeys {
         let mut pairs = self.pairs.items(self.memory / 2).peekable();
         let mut frequent = self.frequent.items(self.memory / 2).peekable();
         let (mut near, mut keys) = (Vec::new(), Vec::new());
-        for position in 0..members {
+        for position in 0..places.count {
             if position.is_multiple_of(CHECKED) {
                 job.progress.check()?;
             }
@@ -97,7 +101,11 @@ impl SharedKeys {
             while let Some(key) = frequent.next_if(|key| key.as_ref().map_or(true, |&key| halves(key).0 == position)) {
                 keys.push(halves(key?).1);
             }
-            stars.decide(position, &mut near, &keys)?;
+            if position < places.settled {
+                stars.keep(position, &keys)?;
+            } else {
+                stars.decide(position, &mut near, &keys)?;
+            }
         }
         Ok(stars.keepers)
     }
@@ -117,15 +125,17 @@ struct Reading {
     next: u32,
     /// Keys so far, if it counts how many two records share; otherwise equal pairs become one.
     keys: Option<u64>,
+    /// Positions below are decided on.
+    settled: u32,
     pairs: Sorter<(u64, u64)>,
     frequent: Sorter<u64>,
 }
 
 impl Reading {
-    fn new(workspace: &Workspace, counts: bool) -> Self {
+    fn new(workspace: &Workspace, counts: bool, settled: u32) -> Self {
         let memory = workspace.memory_of_records() / 2;
         let (pairs, frequent) = (Sorter::new(workspace, memory), Sorter::new(workspace, memory));
-        Self { few: Vec::new(), number: None, next: 0, keys: counts.then_some(0), pairs, frequent }
+        Self { few: Vec::new(), number: None, next: 0, keys: counts.then_some(0), settled, pairs, frequent }
     }
 
     fn add(&mut self, position: u32) -> Result<()> {
@@ -152,7 +162,7 @@ impl Reading {
         self.number = None;
         self.keys = self.keys.map(|keys| keys + 1);
         self.few.sort_unstable();
-        for (at, &later) in self.few.iter().enumerate() {
+        for (at, &later) in self.few.iter().enumerate().filter(|(_, later)| **later >= self.settled) {
             for &earlier in self.few.iter().take(at) {
                 self.pairs.push((u64::from(later) << 32 | u64::from(earlier), self.keys.unwrap_or(0)))?;
             }
@@ -223,6 +233,10 @@ impl Stars<'_> {
                 return Ok(());
             }
         }
+        self.keep(position, keys)
+    }
+
+    fn keep(&mut self, position: u32, keys: &[u32]) -> Result<()> {
         keys.iter().try_for_each(|&key| self.kept.add(key, position))
     }
 

@@ -17,7 +17,7 @@
 //! priority (`find_linked.rs`, `priority.rs`); `decisions.rs` tells which records are kept, and why the others are not,
 //! `chains.rs` the connected components that they divide. [`Clusters::find_from_removals`] (`find_added.rs`) continues
 //! from that evidence ([`Removals`], `match_removals.rs`): only new fingerprints are compared, with each other and with
-//! earlier keepers.
+//! earlier keepers. In a key index, a linker (`linker.rs`, `key_links.rs`, `key_stars.rs`) takes the place of joins.
 //!
 //! Guaranteed: the clusters and labels do not depend on threads, memory, or earlier labels; the memory is bounded by
 //! [`Clusters::with_memory`]. Temporary files have no names and no specified format.

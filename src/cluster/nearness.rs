@@ -40,6 +40,12 @@ impl Nearness {
     }
 }
 
+impl From<u32> for Nearness {
+    fn from(distance: u32) -> Self {
+        Self::Distance(distance)
+    }
+}
+
 /// Numbers of records by how near each is to a keeper.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Nearnesses {
@@ -118,6 +124,13 @@ impl<F: Fingerprint> Measure<F> {
     /// Whether it is known without measuring that records are near their keepers.
     pub(crate) fn all_near(&self) -> bool {
         matches!(self, Self::Linked { all_near: true, .. })
+    }
+
+    /// Expects records far from their keepers.
+    pub(crate) fn expect_far(&mut self) {
+        if let Self::Linked { all_near, .. } = self {
+            *all_near = false;
+        }
     }
 
     /// Counts shared keys for [`Measure::of`], if this was not done before.

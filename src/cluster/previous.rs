@@ -1,7 +1,7 @@
 //! Labels of an earlier clustering, as the caller passes them in.
 
 use crate::cluster::clusters::Clusters;
-use crate::cluster::earlier_clusters::{self, Known};
+use crate::cluster::earlier_clusters::{self, Doubt, Known};
 use crate::cluster::keys::Keys;
 use crate::cluster::labels::LabelRef;
 use crate::cluster::match_by_place::Matching;
@@ -72,16 +72,16 @@ impl<F: Fingerprint> Previous<F> {
     }
 
     /// Unites the sets of records that are still in one cluster; walks within `memory` bytes.
-    pub(crate) fn unite(self, sets: &UnionFind, memory: u64) -> Result<Known<F>> {
-        let (keys, count, progress) = (&self.keys, sets.count(), &self.progress);
+    pub(crate) fn unite(self, sets: &UnionFind, doubt: Doubt<'_>, memory: u64) -> Result<Known<F>> {
+        let (keys, progress) = (&self.keys, &self.progress);
         match self.labels {
             Labels::Narrow(mut matching) => {
                 matching.end(keys)?;
-                earlier_clusters::unite(matching, sets, count, memory, progress)
+                earlier_clusters::unite(matching, self.count, (sets, doubt), memory, progress)
             }
             Labels::Wide(mut matching) => {
                 matching.end(keys)?;
-                earlier_clusters::unite(matching, sets, count, memory, progress)
+                earlier_clusters::unite(matching, self.count, (sets, doubt), memory, progress)
             }
         }
     }

@@ -4,6 +4,7 @@ use crate::cluster::clusters::Clusters;
 use crate::cluster::keys::{Key, Keys};
 use crate::cluster::labels::LabelRef;
 use crate::cluster::match_removals::{Earlier, Row, fault, matched};
+use crate::cluster::nearness::Nearness;
 use crate::cluster::numbers::Numbers;
 use crate::error::Result;
 use crate::extsort::Sorter;
@@ -52,8 +53,9 @@ impl<F: Fingerprint> Removals<F> {
         Self { rows, keys: Keys::default(), has_ids, k: clusters.k, count: 0, progress, fingerprints: PhantomData }
     }
 
-    /// Takes a removed record, its keeper, both as ids or, without ids, as fingerprints, and the bits in which they
-    /// differ. `line` names the row in errors; later rows have greater ones.
+    /// Takes a removed record, its keeper, both as ids or, without ids, as fingerprints, and how near they are: the
+    /// bits in which they differ, or what they share ([`Nearness`]). `line` names the row in errors; later rows have
+    /// greater ones.
     ///
     /// # Errors
     /// `InvalidInput` if the distance is above that of the clusters, or the record is its own keeper; `Io` if it cannot
@@ -62,7 +64,7 @@ impl<F: Fingerprint> Removals<F> {
         &mut self,
         record: impl Into<LabelRef<'a, F>>,
         keeper: impl Into<LabelRef<'a, F>>,
-        distance: u32,
+        nearness: impl Into<Nearness>,
         line: u64,
     ) -> Result<()> {
         let (record, keeper) = (record.into(), keeper.into());
@@ -70,7 +72,8 @@ impl<F: Fingerprint> Removals<F> {
         if self.count.is_multiple_of(CHECKED) {
             self.progress.check()?;
         }
-        if distance > self.k {
+        // The keys of a record are compared with those of its keeper when all rows are there.
+        if let Some(distance) = nearness.into().distance().filter(|&distance| distance > self.k) {
             return Err(fault(line, &format!("the distance from the keeper is {distance}, more than {}", self.k)));
         }
         if record == keeper {

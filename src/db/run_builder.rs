@@ -7,7 +7,7 @@ use crate::format::manifest::{RunEntry, SegmentEntry};
 use crate::format::parameters::Parameters;
 use crate::options::Options;
 use crate::segment::{
-    Building, Expected, IdIndexEntries, Making, ObsoleteFiles, RecordChunk, Segment, chunks, write_segment,
+    Building, Expected, IdIndexEntries, Making, ObsoleteFiles, RecordChunk, Segment, SegmentFile, chunks, write_segment,
 };
 use crate::version::{Run, of_id_index, of_keys, of_records, of_tombstones};
 use std::path::Path;
@@ -30,7 +30,8 @@ pub(crate) struct Maker<'a> {
     pub(crate) path: &'a Path,
     pub(crate) options: &'a Options,
     pub(crate) parameters: &'a Parameters,
-    pub(crate) next: &'a AtomicU64,
+    /// The number of the next segment; `None`: segments are unnamed files.
+    pub(crate) next: Option<&'a AtomicU64>,
     /// Removes the file of a segment that is dropped before `install` keeps it; `None`: the caller does.
     pub(crate) obsolete_files: Option<&'a Arc<ObsoleteFiles>>,
 }
@@ -77,11 +78,14 @@ impl Maker<'_> {
         chunks: impl Iterator<Item = Result<RecordChunk<'b, G>>>,
     ) -> Result<Option<Made>> {
         let Self { path: directory, options, next, .. } = self;
-        let (env, number) = (&options.env, Some(next.fetch_add(1, Ordering::Relaxed)));
+        let (env, number) = (&options.env, next.map(|next| next.fetch_add(1, Ordering::Relaxed)));
         let built = write_segment(Building { env, directory, number, parameters, making }, chunks)?;
         let Some(built) = built else { return Ok(None) };
-        let segment = Segment::open(&*options.env, &built.path, options.read_mode)
-            .inspect_err(|_| _ = options.env.remove(&built.path))?;
+        let segment = match built.unnamed {
+            Some(file) => Segment::of_file(SegmentFile::new(&built.path, file))?,
+            None => Segment::open(&*options.env, &built.path, options.read_mode)
+                .inspect_err(|_| _ = options.env.remove(&built.path))?,
+        };
         self.obsolete_files.into_iter().for_each(|files| segment.mark_obsolete(files));
         Ok(Some((built.entry, Arc::new(segment))))
     }

@@ -212,6 +212,6 @@ impl StoreInner {
 
     pub(crate) fn maker(&self) -> Maker<'_> {
         let StoreContext { path, options, parameters, obsolete_files, .. } = &*self.context;
-        Maker { path, options, parameters, next: &self.next_segment, obsolete_files: Some(obsolete_files) }
+        Maker { path, options, parameters, next: Some(&self.next_segment), obsolete_files: Some(obsolete_files) }
     }
 }

@@ -356,6 +356,16 @@ pub fn check_hashers(what: &str, hasher: Option<&str>, of_others: Option<&str>) 
     }
 }
 
+/// Refuses to compare the keys of two indexes that were made in different ways.
+pub(crate) fn check_same_keys(own: &Parameters, others: &Parameters) -> Result<()> {
+    check_hashers("keys", others.hasher(), own.hasher())?;
+    if own.keys() == others.keys() {
+        return Ok(());
+    }
+    let message = "two indexes with other widths of keys or other sketches cannot be compared";
+    Err(Error::invalid(message).with_remedy("create one of them like the other"))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

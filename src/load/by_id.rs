@@ -54,7 +54,7 @@ impl StoreInner {
             }
         }
         let (removal, unknown) = by_width!(self.context.parameters.width(), F => {
-            let (records, unknown) = self.records_of_ids::<F>(ids, &self.foreground_workspace())?;
+            let (records, unknown) = self.records_of_ids::<F>(&self.read_view(), ids, &self.foreground_workspace())?;
             (self.bulk_remove(&records)?, unknown)
         });
         let RemoveReport { removed, left, .. } = removal;
@@ -68,15 +68,15 @@ impl StoreInner {
 
     pub(crate) fn records_of_ids<F: Fingerprint>(
         &self,
+        view: &ReadView,
         ids: &SortedIds,
         workspace: &Workspace,
     ) -> Result<(SortedRecords<F>, Unknown)> {
-        let view = self.read_view();
         let sorter = Mutex::new(RecordSorter::within(workspace.part(2)));
         let stored = view.version.segments.iter().map(|segment| segment.footer().records).fold(0, u64::saturating_add);
         let is_few = ids.given().saturating_mul(RECORDS_PER_LOOK_UP) <= stored;
         let unknown = if self.context.parameters.id_index() && is_few {
-            self.look_up(&view, ids, &sorter)?
+            self.look_up(view, ids, &sorter)?
         } else {
             find(view.newest_entries().live(), ids, workspace, &sorter)?
         };

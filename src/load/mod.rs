@@ -30,7 +30,7 @@ pub(crate) use bulk_load::CompactAfter;
 pub use bulk_load::LoadReport;
 pub use by_id::RemoveIdsReport;
 pub use id_index::add_id_index;
-pub(crate) use keys::KnownIds;
+pub(crate) use keys::{Beside, KnownIds};
 pub use keys::{KeyLoadReport, KeySorter, SortedKeys};
 pub use records::{IntoSorted, RecordSorter, Records, SortedRecords};
 pub use remove::RemoveReport;

@@ -38,7 +38,7 @@ impl StoreInner {
                 ids.push(record?.id.as_ref())?;
             }
             let ids = ids.finish()?;
-            let (old, unknown) = self.records_of_ids(&ids, &workspace)?;
+            let (old, unknown) = self.records_of_ids(&self.read_view(), &ids, &workspace)?;
             let several = ids.given() - unknown.looked_up;
             drop(ids);
             let Loaded { report, removed, compacted } = self.load_reserved(records, Some(&old), first_number, after)?;

@@ -42,7 +42,7 @@ impl<F: Fingerprint> Repairing<'_, F> {
 
     pub(super) fn maker(&self) -> Maker<'_> {
         let StoreContext { path, options, parameters, .. } = &*self.context;
-        Maker { path, options, parameters, next: &self.next_segment, obsolete_files: None }
+        Maker { path, options, parameters, next: Some(&self.next_segment), obsolete_files: None }
     }
 
     /// Makes a run of the batches of the logs, which the new manifest no longer needs.

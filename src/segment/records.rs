@@ -46,6 +46,20 @@ impl<F: Fingerprint> SegmentRecords<F> {
         Ok(records)
     }
 
+    /// Goes on at the first record whose fingerprint begins with at least these 64 bits, or some records before it; the
+    /// records that came so far are before it too.
+    pub(crate) fn skip_to(&mut self, head: u64) -> Result<()> {
+        let index = self.segment.primary_table()?.index();
+        let block = index.find(head);
+        if block < self.block || self.ended {
+            return Ok(());
+        }
+        self.fingerprints.clear();
+        (self.block, self.current) = (block, None);
+        self.ended = block >= index.len();
+        if self.ended { Ok(()) } else { self.ids.seek(index.rank(block)) }
+    }
+
     /// Calls `visit` with the records that [`SegmentRecords::near`] returns, until it breaks. Does not allocate texts.
     pub(crate) fn visit_near<E: From<Error>>(
         segment: &Arc<Segment>,

@@ -9,7 +9,7 @@ use crate::format::Parameters;
 use crate::format::parameters::StoreKind;
 use crate::join::keys::{KeyPairs, KeyRule};
 use crate::load::create::create_filled;
-use crate::load::{CompactAfter, KeyLoadReport, KnownIds, RemoveIdsReport, SortedIds, SortedKeys};
+use crate::load::{Beside, CompactAfter, KeyLoadReport, KnownIds, RemoveIdsReport, SortedIds, SortedKeys};
 use crate::options::Options;
 use crate::query::keys::{KeyMatch, KeyQuery, KeySearcher, visit_records};
 use crate::version::{ReadView, Snapshot};
@@ -171,14 +171,36 @@ impl KeyIndex {
     /// The clusters of records that share keys. With a rule that takes any shared key, single linkage costs each key of
     /// a record once, however many records share it. Stars compare each record with the kept ones that share a key with
     /// it, and fail if the kept ones with frequent keys take more than the memory. Complete linkage, and single linkage
-    /// with another rule, make the pairs. New records ([`Clusters::with_new`]) are for fingerprints only.
+    /// with another rule, make the pairs.
+    ///
+    /// Earlier labels ([`Clusters::find_from`]) and evidence ([`Clusters::find_from_removals`]) are continued as for
+    /// fingerprints: only the keys of new records are looked up, and of records in clusters that lost one. They have to
+    /// be those of the same rule.
     ///
     /// # Errors
     /// `InvalidInput` if a similarity is wanted that cannot be estimated.
     pub fn clusters(&self, rule: KeyRule) -> Result<Clusters> {
         let (context, view) = (&self.inner().context, self.inner().read_view());
         let links = KeyLinks::new(context, view.clone(), rule)?;
-        Clusters::linked(&Snapshot::new(context, view), Arc::new(links))
+        Clusters::linked(&Snapshot::new(context, view), None, Arc::new(links))
+    }
+
+    /// As [`KeyIndex::clusters`], with the records of another index: those that [`KeyIndex::load`] would add to this
+    /// one, in the same place. For that, unnamed temporary files get a copy of them, in the directory and within the
+    /// load memory of this index's options. Later writes change nothing.
+    ///
+    /// A record that both have is the one of this index. Earlier labels say nothing of it, so the other index has to
+    /// have those records whose keys were replaced since.
+    ///
+    /// # Errors
+    /// Those of [`KeyIndex::pairs_with`]; `InvalidInput` if the ids are of another kind; `Unsupported` if one of the
+    /// indexes numbers its records itself; `Damaged` or `Io` from reading, or from temporary files.
+    pub fn clusters_with(&self, other: &Self, rule: KeyRule) -> Result<Clusters> {
+        let context = &self.inner().context;
+        let Beside { own, all, new } = context.options.executor.run(|| self.inner().beside(other.inner()))?;
+        let new = Snapshot::new(context, ReadView::part(&own, new));
+        let links = KeyLinks::new(context, all, rule)?;
+        Clusters::linked(&Snapshot::new(context, own), Some(&new), Arc::new(links))
     }
 
     /// Calls `visit` with all records, in the order in which they were loaded, until it returns false: the id, the

@@ -20,12 +20,18 @@ pub(crate) fn removed_numbers(runs: &[Arc<Run>]) -> Result<NumberSet> {
     Ok(NumberSet::new(numbers))
 }
 
+/// The least and the greatest number of a run's records.
+pub(crate) fn number_bounds(records: &Segment) -> Result<(u64, u64)> {
+    let (table, mut block) = (records.primary_table()?, Vec::<u64>::new());
+    table.fingerprints(0, &mut Scratch::default(), &mut block)?;
+    Ok((block.first().copied().unwrap_or(0), table.index().last_key()))
+}
+
 /// The ranks of the numbers of a run's records.
 pub(crate) fn record_ranks(records: &Segment) -> Result<NumberRanks> {
-    let table = records.primary_table()?;
+    let (least, most) = number_bounds(records)?;
+    let (table, bounds) = (records.primary_table()?, (least, most, records.footer().fingerprints));
     let (mut scratch, mut block) = (Scratch::default(), Vec::<u64>::new());
-    table.fingerprints(0, &mut scratch, &mut block)?;
-    let bounds = (block.first().copied().unwrap_or(0), table.index().last_key(), records.footer().fingerprints);
     let blocks =
         (0..table.index().len()).flat_map(|number| match table.fingerprints(number, &mut scratch, &mut block) {
             Ok(()) => std::mem::take(&mut block).into_iter().map(Ok).collect(),

@@ -36,7 +36,7 @@ mod snapshot;
 mod super_version;
 
 pub(crate) use context::{LOCK, Lock, StoreContext, absolute, check_kind, check_width, hold, take_lock};
-pub(crate) use keyed_runs::{SketchCursor, keys_of, record_ranks, removed_numbers};
+pub(crate) use keyed_runs::{SketchCursor, keys_of, number_bounds, record_ranks, removed_numbers};
 pub(crate) use lookup::{IdLookup, Pieces};
 pub(crate) use loser_tree::Losers;
 pub(crate) use membership::{MembershipCursor, RunSegment};

@@ -8,7 +8,7 @@ use fpstore::{Fingerprint, Id, IdKind, Parameters, ReadMode, Record, Result, Sto
 use std::collections::BTreeSet;
 use std::ops::ControlFlow;
 
-type Labels<F> = Vec<(Label<F>, Label<F>)>;
+pub(crate) type Labels<F> = Vec<(Label<F>, Label<F>)>;
 
 /// The name of a record in labels, and its label.
 fn name<F: Fingerprint>(one: Clustered<F>) -> (Label<F>, Label<F>) {
@@ -18,12 +18,12 @@ fn name<F: Fingerprint>(one: Clustered<F>) -> (Label<F>, Label<F>) {
     }
 }
 
-fn labels<F: Fingerprint>(clustering: &Clustering<F>) -> Labels<F> {
+pub(crate) fn labels<F: Fingerprint>(clustering: &Clustering<F>) -> Labels<F> {
     clustering.records().unwrap().map(|one| name(one.unwrap())).collect()
 }
 
 /// The updated labels, and whether the report of changes gave them.
-fn updated<F: Fingerprint>(clusters: &Clusters<F>, given: &[(Label<F>, Label<F>)]) -> (Labels<F>, bool) {
+pub(crate) fn updated<F: Fingerprint>(clusters: &Clusters<F>, given: &[(Label<F>, Label<F>)]) -> (Labels<F>, bool) {
     let mut previous = clusters.previous().unwrap();
     given.iter().for_each(|(record, label)| previous.push(record, label).unwrap());
     let changes = match clusters.find_changes(previous).unwrap() {
@@ -53,7 +53,7 @@ fn updated<F: Fingerprint>(clusters: &Clusters<F>, given: &[(Label<F>, Label<F>)
     (found, true)
 }
 
-fn gone_on<F: Fingerprint>(clusters: &Clusters<F>, labels: &[(Label<F>, Label<F>)]) -> Clustering<F> {
+pub(crate) fn gone_on<F: Fingerprint>(clusters: &Clusters<F>, labels: &[(Label<F>, Label<F>)]) -> Clustering<F> {
     gone_on_with(clusters, labels, &Keeper::Smallest)
 }
 
@@ -71,7 +71,7 @@ fn load<F: Fingerprint>(parameters: &Parameters, records: &[Record<F>], segments
     Fixture::new(ReadMode::Mmap).load_wide(parameters, records, segments)
 }
 
-fn shuffle<T>(items: &mut [T], random: &mut Random) {
+pub(crate) fn shuffle<T>(items: &mut [T], random: &mut Random) {
     (1..items.len()).for_each(|at| items.swap(at, random.below(at as u64 + 1) as usize));
 }
 

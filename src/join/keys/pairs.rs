@@ -4,10 +4,11 @@ use super::common::CommonKeys;
 use super::groups::KeyGroups;
 use super::rule::KeyRule;
 use super::sketches::{SketchBuffers, Sketches};
+use crate::bitset::NumberSet;
 use crate::error::{Error, Result};
 use crate::extsort::{Sorted, Sorter, Workspace};
 use crate::fingerprint::Id;
-use crate::format::parameters::check_hashers;
+use crate::format::parameters::check_same_keys;
 use crate::join::job::{JobContext, Progress};
 use crate::version::{IdLookup, ReadView, Snapshot, StoreContext};
 use std::ops::ControlFlow;
@@ -51,12 +52,7 @@ impl KeyPairs {
 
     /// The pairs of a record of this index and one of another.
     pub(crate) fn between(self, context: &StoreContext, view: ReadView) -> Result<Self> {
-        let [own, other] = [&self.context, context].map(|context| context.parameters.keys().unwrap_or_default());
-        check_hashers("keys", context.parameters.hasher(), self.context.parameters.hasher())?;
-        if own != other {
-            let message = "two indexes with other widths of keys or other sketches cannot be compared";
-            return Err(Error::invalid(message).with_remedy("create one of them like the other"));
-        }
+        check_same_keys(&self.context.parameters, &context.parameters)?;
         Ok(Self { other: Some(view), ..self })
     }
 
@@ -94,7 +90,8 @@ impl KeyPairs {
         let sketches = (sketches(&self.view)?, other.map(sketches).transpose()?);
         let taken = sketches.0.resident_bytes() + sketches.1.as_ref().map_or(0, |others| others.resident_bytes());
         let memory = self.job.memory.saturating_sub(taken).max(LEAST_MEMORY);
-        let pairs = NumberedPairs::new((&self.view, other), sketches, self.rule, (&self.job, memory))?;
+        let between = Between { view: &self.view, other, fresh: None };
+        let pairs = NumberedPairs::new(between, sketches, self.rule, (&self.job, memory))?;
         let [mut left, mut right] =
             [&self.view, other.unwrap_or(&self.view)].map(|view| IdLookup::new(&view.version.segments));
         pairs.visit(&mut |a, b, shared, jaccard| {
@@ -115,6 +112,15 @@ fn id(ids: &mut IdLookup<'_, u64>, number: u64) -> Result<Id> {
 /// A pair of numbers, and a number of its own for each key that the two share.
 type Occurrence = (u64, (u64, u64));
 
+/// The records that pairs are made of.
+pub(crate) struct Between<'a> {
+    pub(crate) view: &'a ReadView,
+    /// The second record is of this view, if there is one.
+    pub(crate) other: Option<&'a ReadView>,
+    /// One of them has one of these numbers, if there are any.
+    pub(crate) fresh: Option<&'a NumberSet>,
+}
+
 /// The pairs of the numbers of records, found and sorted.
 pub(crate) struct NumberedPairs {
     occurrences: Sorted<Occurrence>,
@@ -127,9 +133,9 @@ pub(crate) struct NumberedPairs {
 }
 
 impl NumberedPairs {
-    /// Those of one view, or of a view and another one, with their sketches.
+    /// With the sketches of both views' records.
     pub(crate) fn new(
-        (view, other): (&ReadView, Option<&ReadView>),
+        Between { view, other, fresh }: Between<'_>,
         (sketches, others): (Arc<Sketches>, Option<Arc<Sketches>>),
         rule: KeyRule,
         (job, memory): (&JobContext, u64),
@@ -138,7 +144,7 @@ impl NumberedPairs {
         let mut sorter = Sorter::<Occurrence>::new(&workspace, workspace.memory_of_records());
         let skipped = match other {
             Some(other) => between([view, other], rule, job, &workspace, &mut sorter)?,
-            None => within(view, rule, job, &workspace, &mut sorter)?,
+            None => within((view, fresh), rule, job, &workspace, &mut sorter)?,
         };
         let occurrences = job.executor.run(|| sorter.finish())?;
         Ok(Self { occurrences, rule, sketches, others, memory: workspace.memory_of_chunks(), skipped })
@@ -179,32 +185,45 @@ impl NumberedPairs {
 
 /// Makes the pairs of the records of each key; returns the number of keys that do not count.
 fn within(
-    view: &ReadView,
+    (view, fresh): (&ReadView, Option<&NumberSet>),
     rule: KeyRule,
     job: &JobContext,
     workspace: &Workspace,
     sorter: &mut Sorter<Occurrence>,
 ) -> Result<u64> {
-    let groups = KeyGroups::new(view, rule.most)?;
+    let groups = KeyGroups::new(view, rule.most)?.of(fresh)?;
     job.progress.begin(groups.keys());
-    let (mut all, mut key) = (Vec::new(), 0);
+    let is_fresh = |number: &u64| fresh.is_none_or(|fresh| fresh.has(*number));
+    let (mut all, mut fresh_ones, mut key) = (Vec::new(), Vec::new(), 0);
     groups.visit(&job.progress, &mut |numbers, continues| {
         if !continues {
             all.clear();
+            fresh_ones.clear();
             key += 1;
         }
         // The pairs of this piece, and those with all pieces of the key before it.
-        let (before, more) = (all.len() as u64, numbers.len() as u64);
-        let pairs = u128::from(more) * (2 * u128::from(before) + u128::from(more)) / 2;
-        check_space(workspace, pairs, before + more)?;
-        let before = all.len();
-        all.extend_from_slice(numbers);
-        for (at, &b) in all.iter().enumerate().skip(before) {
+        let before = pairs_with(all.len(), fresh_ones.len());
+        let more = numbers.iter().filter(|number| is_fresh(number)).count();
+        let pairs = pairs_with(all.len() + numbers.len(), fresh_ones.len() + more) - before;
+        check_space(workspace, pairs, (all.len() + numbers.len()) as u64)?;
+        for &b in numbers {
             job.progress.check()?;
-            all.iter().take(at).try_for_each(|&a| sorter.push((a, (b, key))))?;
+            let is_fresh = is_fresh(&b);
+            let others = if is_fresh { &all } else { &fresh_ones };
+            others.iter().try_for_each(|&a| sorter.push((b.min(a), (b.max(a), key))))?;
+            all.push(b);
+            if is_fresh {
+                fresh_ones.push(b);
+            }
         }
         Ok(())
     })
+}
+
+/// The number of pairs of some records in which one of the `fresh` ones is.
+fn pairs_with(all: usize, fresh: usize) -> u128 {
+    let [all, others] = [all, all.saturating_sub(fresh)].map(|count| count as u128);
+    (all * all - others * others) / 2
 }
 
 /// Makes the pairs of the records of one view and of another of each key; returns the number of keys that do not count.

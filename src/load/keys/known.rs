@@ -25,7 +25,7 @@ pub(super) struct Known {
 impl Known {
     pub(super) fn of(input: &SortedKeys, inner: &StoreInner, workspace: &Workspace) -> Result<Self> {
         let (ids, repeated) = distinct(input, workspace)?;
-        let (numbers, _) = inner.records_of_ids::<u64>(&ids, workspace)?;
+        let (numbers, _) = inner.records_of_ids::<u64>(&inner.read_view(), &ids, workspace)?;
         let mut known = IdSorter::within(workspace);
         numbers.records().try_for_each(|record| known.push(record?.id.as_ref()))?;
         let came_before = NumberSet::of_sorted(repeated.len(), || repeated.items(PIECES))?;

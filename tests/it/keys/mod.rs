@@ -4,6 +4,7 @@ mod answers;
 mod batch;
 mod damage;
 mod decoder;
+mod earlier;
 mod golden;
 mod loads;
 mod model;

@@ -2,7 +2,7 @@
 
 use super::model::*;
 use crate::linkage::decisions;
-use fpstore::clusters::{Keeper, Label, Linkage, Nearness};
+use fpstore::clusters::{Clusters, Keeper, Label, Linkage, Nearness};
 use fpstore::keys::{KeyPair, KeyRule, jaccard};
 use fpstore::{Filters, Id, IdKind, KeyFormat, KeyIndex, Maintenance, Options};
 use std::collections::{BTreeMap, BTreeSet};
@@ -97,7 +97,11 @@ pub(super) fn stars(model: &Model, pairs: &[KeyPair]) -> BTreeMap<Id, Id> {
 }
 
 pub(super) fn labels(index: &KeyIndex, wanted: Wanted, linkage: Linkage) -> BTreeMap<Id, Id> {
-    let clusters = index.clusters(wanted.rule()).unwrap().with_linkage(linkage).with_memory(64 << 20);
+    labels_of(&index.clusters(wanted.rule()).unwrap(), linkage)
+}
+
+pub(super) fn labels_of(clusters: &Clusters, linkage: Linkage) -> BTreeMap<Id, Id> {
+    let clusters = clusters.clone().with_linkage(linkage).with_memory(64 << 20);
     let clustering = clusters.find(&Keeper::Smallest).unwrap();
     let label = |one: fpstore::clusters::Clustered| match one.label {
         Label::Id(id) => (one.record.id, id),
@@ -284,23 +288,30 @@ fn pairs_between_two_indexes_are_those_of_comparing_all() {
 #[test]
 fn the_ranks_of_sketches_count_as_memory() {
     let options = options();
-    let least = |format: KeyFormat, loads: u64| {
+    let least = |format: KeyFormat, loads: u64, beside: bool| {
         let directory = tempfile::tempdir().unwrap();
-        let path = directory.path().join("store");
-        let index = KeyIndex::create(&path, &parameters(format, IdKind::Number), &options).unwrap();
+        let create = |name| {
+            let path = directory.path().join(name);
+            KeyIndex::create(&path, &parameters(format, IdKind::Number), &options).unwrap()
+        };
+        let (index, other) = (create("store"), create("other"));
         for seed in 0..loads {
             let records = records(6400, 2, format, IdKind::Number, seed);
-            index.load(sorted(&path, &options, format, &records)).unwrap();
+            let to = if beside && seed == 0 { &other } else { &index };
+            to.load(sorted(to.path(), &options, format, &records)).unwrap();
         }
-        let clusters = index.clusters(KeyRule::new()).unwrap();
+        let clusters = match beside {
+            true => index.clusters_with(&other, KeyRule::new()).unwrap(),
+            false => index.clusters(KeyRule::new()).unwrap(),
+        };
         let least = clusters.least_memory().unwrap();
-        assert!(clusters.with_memory(least - 1).find(&Keeper::Smallest).is_err());
-        assert!(index.clusters(KeyRule::new()).unwrap().with_memory(least).find(&Keeper::Smallest).is_ok());
+        assert!(clusters.clone().with_memory(least - 1).find(&Keeper::Smallest).is_err());
+        assert!(clusters.with_memory(least).find(&Keeper::Smallest).is_ok());
         least
     };
     let (plain, sketched) = (KeyFormat::default(), KeyFormat::default().with_sketch(8, 1));
     // 100 words of bits, and a number for each eight of these, in each run.
-    for loads in [1, 2] {
-        assert_eq!(least(sketched, loads) - least(plain, loads), 904 * loads);
+    for (loads, beside) in [(1, false), (2, false), (2, true)] {
+        assert_eq!(least(sketched, loads, beside) - least(plain, loads, beside), 904 * loads);
     }
 }

@@ -18,7 +18,7 @@ fn report(index: &KeyIndex, rule: KeyRule, linkage: Linkage, memory: u64) -> Clu
 }
 
 /// Numbers of records, each with its keeper.
-fn nearnesses<'a>(model: &Model, wanted: Wanted, all: impl Iterator<Item = (&'a Id, &'a Id)>) -> Nearnesses {
+pub(super) fn nearnesses<'a>(model: &Model, wanted: Wanted, all: impl Iterator<Item = (&'a Id, &'a Id)>) -> Nearnesses {
     let mut found = Nearnesses::default();
     for (id, keeper) in all {
         let Nearness::Keys { shared, jaccard } = nearness(model, wanted, id, keeper) else { panic!() };

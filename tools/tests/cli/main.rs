@@ -62,6 +62,7 @@ mod input_refused;
 mod keys;
 mod keys_hasher;
 mod keys_of_documents;
+mod keys_previous;
 mod keys_report;
 mod killed;
 mod live;

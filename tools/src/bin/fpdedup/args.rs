@@ -54,7 +54,8 @@ fingerprint, with the smallest fingerprint of its cluster.
 Memory: about five bytes for each fingerprint, and eight for each cluster of several fingerprints; more --memory makes \
 it faster.
 
-With --linkage star or complete, records are taken by the priority that --keep and --keep-by say: a star has all records that are \
+With --linkage star or complete, records are taken by the priority that --keep and --keep-by say: a star has all \
+records that are \
 near its first one and in no star yet; a complete cluster has records that are all near each other. Pairs of near \
 fingerprints take 16 bytes of temporary space each beyond the memory.
 
@@ -71,9 +72,16 @@ order, but labels of records that share an id must keep their order; the order i
 fastest. The \
 file must be complete: a missing label does not mean that its record was removed.
 
+In a key index, the labels have to be those of the same --min-shared, --min-jaccard and --max-key-frequency. Records \
+of --new whose ids STORE has already count once, with the keys that STORE has; a record whose keys were replaced \
+(fpload --replace) must be in --new. With --max-key-frequency, all are compared if labels are of records that are \
+gone, or of records in --new. --new takes temporary space for the keys of the new records, which are numbered behind \
+those of STORE.
+
 Examples:
   fpdedup clusters store > labels.tsv
   fpdedup clusters --previous labels.tsv --new today.tsv store > labels-today.tsv
+  fpdedup clusters --previous labels.tsv --new today.ndjson --min-shared 2 bands > labels-today.tsv
   fpdedup clusters --linkage star --keep pages.parquet --keep-by crawled store
   fpdedup clusters --min-size 2 store          without records that have no near-duplicate
   fpdedup clusters --report --output labels.parquet store
@@ -102,7 +110,8 @@ instead of the distance. What is kept and the evidence are together all records.
 record of highest priority among the kept ones of STORE that are near it; new records far from all of these are taken \
 by priority. A new record with the fingerprint of an old one has the keeper of that. Old rows of the evidence keep \
 their keepers; their column cluster is the smallest id of old and new records together. A record that \
-STORE has already is an old one, and stays if EVIDENCE does not list it: load the new records after the run, and the new \
+STORE has already is an old one, and stays if EVIDENCE does not list it: load the new records after the run, and the \
+new \
 evidence is that of the next one. Ids name records: if several \
 records share an id, all of them must be removed, or all kept and none of them a keeper in EVIDENCE.
 
@@ -115,13 +124,17 @@ Even without them the evidence may name other keepers: an old removed record kee
 priority is near, too. Every removed record is within K bits of its keeper all the same. If no new record has priority \
 over an old one, as with ids that grow and --keep smallest, all output is the same byte for byte.
 
+In a key index, the evidence has to be that of the same --min-shared, --min-jaccard and --max-key-frequency. Keys that \
+too many records have only together with the new ones no longer count, but what was removed by them stays removed; a \
+warning tells the number of such keys. After records were removed or replaced, search all again.
+
 --report: how many removed records differ in so many bits from their keepers, sizes of clusters, and the largest \
 clusters with a few removed ids and their distances. For star and complete, also chains: connected components of \
 several clusters, how many more records single linkage would remove from them, and how many bits those differ in from \
 the record that it would keep. Finding the components takes four bytes a fingerprint. With --previous, chains are \
 unknown, because old records are not compared, and the report says so; they are null in JSON, as for single. So are \
-chains of stars in a key index with --min-shared or --min-jaccard, as finding them would take all pairs. Of a key index \
-the report counts shared keys and, with sketches, estimated Jaccard similarities in twentieths, instead of bits. \
+chains of stars in a key index with --min-shared or --min-jaccard, as finding them would take all pairs. Of a key \
+index the report counts shared keys and, with sketches, estimated Jaccard similarities in twentieths, instead of bits. \
 --picture draws sizes, and distances or shared keys and similarities.
 
 Examples:
@@ -174,13 +187,14 @@ pub(crate) enum What {
     /// The cluster of every record
     #[command(after_help = CLUSTERS_EXAMPLES)]
     Clusters {
-        /// Labels that this command wrote for STORE before, at the same K and without --min-size (.tsv, .txt, .csv,
-        /// .ndjson, .parquet, or - for lines on standard input): only records that are new since, or in a cluster that
-        /// has lost some, are compared
+        /// Labels that this command wrote for STORE before, with the same K or key index options and without --min-size
+        /// (.tsv, .txt, .csv, .ndjson, .parquet, or - for lines on standard input): only records that are new since, or
+        /// in a cluster that has lost some, are compared
         #[arg(long, value_name = "LABELS")]
         previous: Option<PathBuf>,
         /// Records to label together with those of STORE: another store, or input as for fpload: files, a directory or
-        /// a pattern of names (- is standard input). Some of them may already be in STORE
+        /// a pattern of names (- is standard input); beside a key index another one, or records with keys. Some of them
+        /// may already be in STORE
         #[arg(long, value_name = "INPUT")]
         new: Option<PathBuf>,
         /// Only clusters of at least N records
@@ -286,13 +300,14 @@ pub(crate) struct KeepOptions {
     /// .gz, .zst)
     #[arg(long, value_name = "FILE")]
     pub(crate) evidence: Option<PathBuf>,
-    /// Evidence that this command wrote for STORE before, at the same K (.tsv, .txt, .csv, .ndjson, .parquet, or - for
-    /// lines on standard input): its records stay removed, all others of STORE are kept, and only the records of --new
-    /// are compared. The new evidence has all rows
+    /// Evidence that this command wrote for STORE before, with the same K or key index options (.tsv, .txt, .csv,
+    /// .ndjson, .parquet, or - for lines on standard input): its records stay removed, all others of STORE are kept,
+    /// and only the records of --new are compared. The new evidence has all rows
     #[arg(long, value_name = "EVIDENCE")]
     pub(crate) previous: Option<PathBuf>,
     /// Records to add to those of STORE: another store, or input as for fpload: files, a directory or a pattern of
-    /// names (- is standard input). Those that are in STORE too count once, as old
+    /// names (- is standard input); beside a key index another one, or records with keys. Those that are in STORE too
+    /// count once, as old
     #[arg(long, value_name = "INPUT")]
     pub(crate) new: Option<PathBuf>,
     #[command(flatten)]

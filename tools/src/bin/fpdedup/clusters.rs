@@ -3,7 +3,9 @@
 use std::path::Path;
 
 use anyhow::bail;
-use fpstore::clusters::{ClusterChanges, ClusterUpdate, Clustering, Clusters, Keeper, Linkage, Previous};
+use fpstore::clusters::{
+    ClusterChanges, ClusterReport, ClusterUpdate, Clustering, Clusters, Keeper, Linkage, Previous,
+};
 use fpstore::{Fingerprint, IdKind};
 use fpstore_tools::common::Common;
 use fpstore_tools::exit::Outcome;
@@ -20,6 +22,7 @@ use crate::label_rows::write_labels;
 use crate::loaded::Other;
 use crate::priorities::Kept;
 use crate::report::{About, Near, Reporting};
+use crate::search::Search;
 
 /// The columns of labels, and those for a store without ids.
 const COLUMNS: &[Column] = &[Column::id("id"), Column::id("cluster")];
@@ -60,96 +63,101 @@ pub(crate) struct What<'a> {
     pub(crate) order: &'a Order,
 }
 
+impl What<'_> {
+    /// The clusters with what their labels need.
+    pub(crate) fn of<F: Fingerprint>(&self, mut clusters: Clusters<F>, linkage: Linkage) -> Clusters<F> {
+        if self.min_size > 1 {
+            clusters = clusters.with_sizes();
+        }
+        // With keepers, the smallest ids of clusters are known too.
+        if linkage == Linkage::Single { clusters } else { clusters.with_keepers() }
+    }
+}
+
 pub(crate) fn run<F: Fingerprint>(
     common: Common,
     beside: &Beside<'_>,
-    What { min_size, report, order }: What<'_>,
+    what: What<'_>,
     options: &Options,
     store: &Path,
 ) -> anyhow::Result<Outcome> {
     let job = Job::new(common, options)?;
     let store = open::<F>(store)?;
-    let kind = store.parameters().ids();
-    beside.check(order)?;
-    let linkage = order.linkage_or(Linkage::Single);
-    if beside.previous.is_some() && linkage != Linkage::Single {
-        bail!("--previous continues labels of --linkage single; the others are made anew");
-    }
-    order.check_order(linkage)?;
-    let new = beside.new.map(|new| Other::open(&job, &store, new, beside.input, Ids::Is(kind))).transpose()?;
+    let ids = store.parameters().ids();
+    beside.check(what.order)?;
+    let linkage = what.order.linkage_or(Linkage::Single);
+    check_linkage(beside, linkage, what.order)?;
+    let new = beside.new.map(|new| Other::open(&job, &store, new, beside.input, Ids::Is(ids))).transpose()?;
     let k = job.distance(&store)?;
-    let reporting = Reporting::open(report)?;
+    let reporting = Reporting::open(what.report)?;
     let has_new = new.as_ref().map(|new| &new.store);
     let needs = Needs { report: reporting.is_wanted(), evidence: false };
     let (clusters, budget) = job.clusters(&store, has_new, linkage, needs)?;
-    let kept = Kept::read(&job, order, beside.input.id_column.as_deref(), kind, budget)?;
-    let mut clusters = clusters.with_memory(budget.has - kept.bytes());
-    if min_size > 1 {
-        clusters = clusters.with_sizes();
-    }
-    // With keepers, the smallest ids of clusters are known too.
-    let wants_keepers = reporting.is_wanted() || linkage != Linkage::Single;
-    if wants_keepers {
-        clusters = clusters.with_keepers();
-    }
-    let keeper = if wants_keepers { &kept.keeper } else { &Keeper::Smallest };
-    let columns = if kind == IdKind::None { WITHOUT_IDS } else { COLUMNS };
-    let texts = [kind == IdKind::Text; 2];
-    let path = options.output.as_deref();
-    // An unusable name fails before the work begins.
-    let labels = reporting.leaves_rows(path);
-    let output = labels.then(|| Output::open(("--output", path), job.json(), columns, F::WIDTH, &texts)).transpose()?;
-    let shown = job.watch("clusters", clusters.progress())?;
-    let (found, unknown) = match beside.previous {
-        Some(path) => {
-            let (previous, given, lines) = read(path, kind, &job, &clusters)?;
-            let copies =
-                !reporting.is_wanted() && output.as_ref().is_some_and(|output| matches!(output.style(), Style::Tsv));
-            let found = match lines.filter(|_| copies && min_size <= 1) {
-                Some(lines) => match clusters.find_changes(previous)? {
-                    ClusterUpdate::Changes(changes) => Found::Changes(changes, lines),
-                    ClusterUpdate::All(clustering) => Found::All(clustering),
-                },
-                None => Found::All(clusters.find_from(previous, keeper)?),
-            };
-            let unknown = unknown_labels(path, given, found.labelled());
-            (found, unknown)
+    let kept = Kept::read(&job, what.order, beside.input.id_column.as_deref(), ids, budget)?;
+    let clusters = what.of(clusters.with_memory(budget.has - kept.bytes()), linkage);
+    let search = Search { job: &job, clusters, kept, ids, linkage, near: Near::Distance(k), reporting };
+    search.label(beside, what.min_size, |_, report| {
+        if let Some(report) = report {
+            job.warn_of_chains(report.removed.far, report.records.saturating_sub(report.clusters), k);
         }
-        None => (Found::All(clusters.find(keeper)?), None),
-    };
-    let (report, found) = match found {
-        Found::All(clustering) => (reporting.make(&clustering)?, Found::All(clustering.labelled_by_smallest())),
-        changes => (None, changes),
-    };
-    shown.finish();
-    if wants_keepers {
-        kept.warn_of_unknown();
-    }
-    if let Some(unknown) = unknown {
-        notice::warn(unknown);
-    }
-    let mut written = 0;
-    if let Some(output) = output {
-        let mut writing = Writing::new(output);
-        match &found {
-            Found::All(clustering) => write_labels(clustering, min_size, &mut writing)?,
-            Found::Changes(changes, lines) => copied::write(changes, lines, writing.style(), &mut writing)?,
+    })
+}
+
+impl<F: Fingerprint> Search<'_, F> {
+    /// Finds the clusters, and writes the labels and the report. `warn` warns of what was found.
+    pub(crate) fn label(
+        self,
+        beside: &Beside<'_>,
+        min_size: u64,
+        warn: impl FnOnce(&Clusters<F>, Option<&ClusterReport<F>>),
+    ) -> anyhow::Result<Outcome> {
+        let Self { job, clusters, kept, ids, linkage, near, reporting } = self;
+        let wants_keepers = reporting.is_wanted() || linkage != Linkage::Single;
+        let keeper = if wants_keepers { &kept.keeper } else { &Keeper::Smallest };
+        let columns = if ids == IdKind::None { WITHOUT_IDS } else { COLUMNS };
+        let texts = [ids == IdKind::Text; 2];
+        let path = job.options.output.as_deref();
+        // An unusable name fails before the work begins.
+        let open = || Output::open(("--output", path), job.json(), columns, F::WIDTH, &texts);
+        let output = reporting.leaves_rows(path).then(open).transpose()?;
+        let shown = job.watch("clusters", clusters.progress())?;
+        let copies = !reporting.is_wanted() && output.as_ref().is_some_and(|output| may_copy(output, min_size));
+        let (found, unknown) = Found::new(job, &clusters, beside.previous, (keeper, ids), copies)?;
+        let (report, found) = match found {
+            Found::All(clustering) => (reporting.make(&clustering)?, Found::All(clustering.labelled_by_smallest())),
+            changes => (None, changes),
+        };
+        shown.finish();
+        if wants_keepers {
+            kept.warn_of_unknown();
         }
-        written = writing.finish()?;
+        unknown.into_iter().for_each(notice::warn);
+        let written = output.map(|output| found.write(min_size, output)).transpose()?;
+        if let Some(report) = &report {
+            let has_previous = beside.previous.is_some();
+            let about = About { linkage, near, has_previous, names: ["clusters", "near-duplicates"] };
+            reporting.write(report, about, job.json())?;
+        }
+        warn(&clusters, report.as_ref());
+        if let Some(written) = written {
+            let searched = beside.previous.map(|_| format!("{} compared", count_of(found.searched(), near.thing())));
+            job.done_with(written, "record", searched);
+        }
+        Ok(Outcome::Done)
     }
-    if let Some(report) = report {
-        reporting.write(
-            &report,
-            About { linkage, near: Near::Distance(k), names: ["clusters", "near-duplicates"] },
-            job.json(),
-        )?;
-        job.warn_of_chains(report.removed.far, report.records.saturating_sub(report.clusters), k);
+}
+
+/// Rejects labels that cannot be continued, and an order where there is none.
+pub(crate) fn check_linkage(beside: &Beside<'_>, linkage: Linkage, order: &Order) -> anyhow::Result<()> {
+    if beside.previous.is_some() && linkage != Linkage::Single {
+        bail!("--previous continues labels of --linkage single; the others are made anew");
     }
-    if labels {
-        let searched = beside.previous.map(|_| format!("{} compared", count_of(found.searched(), "fingerprint")));
-        job.done_with(written, "record", searched);
-    }
-    Ok(Outcome::Done)
+    order.check_order(linkage)
+}
+
+/// Whether lines of earlier labels may be copied to the output.
+fn may_copy(output: &Output, min_size: u64) -> bool {
+    matches!(output.style(), Style::Tsv) && min_size <= 1
 }
 
 /// The result.
@@ -160,6 +168,38 @@ enum Found<F: Fingerprint> {
 }
 
 impl<F: Fingerprint> Found<F> {
+    /// Finds the clusters, from earlier labels if there are any; `copies`: only their changes, if these are few.
+    /// Returns a warning, too.
+    fn new(
+        job: &Job<'_>,
+        clusters: &Clusters<F>,
+        previous: Option<&Path>,
+        (keeper, kind): (&Keeper, IdKind),
+        copies: bool,
+    ) -> anyhow::Result<(Self, Option<String>)> {
+        let Some(path) = previous else { return Ok((Self::All(clusters.find(keeper)?), None)) };
+        let (previous, given, lines) = read(path, kind, job, clusters)?;
+        let found = match lines.filter(|_| copies) {
+            Some(lines) => match clusters.find_changes(previous)? {
+                ClusterUpdate::Changes(changes) => Self::Changes(changes, lines),
+                ClusterUpdate::All(clustering) => Self::All(clustering),
+            },
+            None => Self::All(clusters.find_from(previous, keeper)?),
+        };
+        let unknown = unknown_labels(path, given, found.labelled());
+        Ok((found, unknown))
+    }
+
+    /// Writes the labels, and returns their number.
+    fn write(&self, min_size: u64, output: Output) -> anyhow::Result<u64> {
+        let mut writing = Writing::new(output);
+        match self {
+            Self::All(clustering) => write_labels(clustering, min_size, &mut writing)?,
+            Self::Changes(changes, lines) => copied::write(changes, lines, writing.style(), &mut writing)?,
+        }
+        writing.finish()
+    }
+
     fn labelled(&self) -> u64 {
         match self {
             Self::All(clustering) => clustering.labelled(),

@@ -4,28 +4,27 @@ use std::ops::ControlFlow;
 use std::path::Path;
 
 use anyhow::bail;
-use fpstore::clusters::{Clustering, Clusters, LeftOut, Linkage};
+use fpstore::clusters::{Clusters, LeftOut, Linkage};
 use fpstore::keys::{KeyPairs, KeyRule};
-use fpstore::{IdKind, KeyIndex};
+use fpstore::{IdAssignment, IdKind, KeyIndex};
 use fpstore_tools::common::Common;
 use fpstore_tools::exit::Outcome;
-use fpstore_tools::input::InputOptions;
+use fpstore_tools::input::{Ids, InputOptions};
 use fpstore_tools::memory;
 use fpstore_tools::notice;
 use fpstore_tools::number::{count, count_of};
-use fpstore_tools::output::{Column, KEY_EVIDENCE, Output, Rows};
+use fpstore_tools::output::{Column, Output, Rows};
 
 use crate::args::{KeepOptions, KeyOptions, Options, Order, Which};
-use crate::clusters::{Beside, What};
+use crate::clusters::{Beside, What, check_linkage};
 use crate::job::{Job, WAITING, Writing};
-use crate::keep::{COLUMNS, write};
-use crate::label_rows::write_labels;
+use crate::keep::check_previous;
 use crate::loaded::OtherIndex;
 use crate::priorities::Kept;
-use crate::report::{About, Near, Reporting};
+use crate::report::{Near, Reporting};
+use crate::search::Search;
 
 const PAIRS: &[Column] = &[Column::id("id_a"), Column::id("id_b"), Column::number("shared"), Column::real("jaccard")];
-const LABELS: &[Column] = &[Column::id("id"), Column::id("cluster")];
 
 impl KeyOptions {
     fn rule(self) -> KeyRule {
@@ -62,7 +61,10 @@ fn open(options: &Options, store: &Path) -> anyhow::Result<KeyIndex> {
     if options.distance.is_some() {
         bail!("--distance: the records of a key index have no distance; see --min-shared and --min-jaccard");
     }
-    Ok(KeyIndex::open_read_only(store, &fpstore_tools::threads::options())?)
+    // New records beside it are sorted within the load memory.
+    let load = fpstore_tools::threads::options().with_load_memory(memory::of_load(Some(options.memory)));
+    let temp_dir = options.tmp_dir.clone().unwrap_or_else(std::env::temp_dir);
+    Ok(KeyIndex::open_read_only(store, &load.with_temp_dir(Some(&temp_dir)))?)
 }
 
 /// The memory that remains beside some indexes.
@@ -71,11 +73,11 @@ fn memory_beside(options: &Options, indexes: &[&KeyIndex]) -> u64 {
     memory::of_load(Some(options.memory)).saturating_sub(WAITING + resident)
 }
 
-/// Says how many keys did not count.
-fn say_skipped(options: &Options, skipped: u64) {
+/// Says how many keys did not count, or how many at least.
+fn say_skipped(options: &Options, skipped: u64, at_least: bool) {
     if let (1.., Some(most)) = (skipped, options.keys.max_key_frequency) {
-        let keys = count_of(skipped, "key");
-        notice::warn(format_args!("{keys} of more than {most} records did not count (--max-key-frequency)"));
+        let (keys, at_least) = (count_of(skipped, "key"), if at_least { "at least " } else { "" });
+        notice::warn(format_args!("{at_least}{keys} of more than {most} records did not count (--max-key-frequency)"));
     }
 }
 
@@ -97,7 +99,7 @@ pub(crate) fn join(
 ) -> anyhow::Result<Outcome> {
     let job = Job::new(common, options)?;
     let index = open(options, store)?;
-    let other = OtherIndex::open(&job, &index, other, input)?;
+    let other = OtherIndex::open(&job, &index, other, input, Ids::Auto)?;
     let pairs = index.pairs_with(&other.index, options.keys.rule())?;
     let pairs = pairs.with_memory(memory_beside(options, &[&index, &other.index]));
     write_pairs(&job, which, pairs, [&index, &other.index])
@@ -129,50 +131,88 @@ fn write_pairs(job: &Job<'_>, which: Which, pairs: KeyPairs, indexes: [&KeyIndex
     let _ = writing.write(&rows);
     shown.finish();
     let count = writing.finish()?;
-    say_skipped(options, skipped);
+    say_skipped(options, skipped, false);
     job.done(count, "pair");
     Ok(if count > 0 { Outcome::Done } else { Outcome::NothingFound })
+}
+
+/// An index, and its clusters with new records.
+struct Indexed {
+    index: KeyIndex,
+    clusters: Clusters,
+    /// The memory of clusters.
+    has: u64,
+}
+
+impl Indexed {
+    fn open(job: &Job<'_>, beside: &Beside<'_>, store: &Path) -> anyhow::Result<Self> {
+        let (index, rule) = (open(job.options, store)?, job.options.keys.rule());
+        let Some(new) = beside.new else {
+            let has = memory_beside(job.options, &[&index]);
+            return Ok(Self { clusters: index.clusters(rule)?, index, has });
+        };
+        if index.id_assignment() == IdAssignment::Auto {
+            bail!(
+                "--new: {} numbers its records itself, which tells them from no others: load the new records into it, \
+                 and say --previous without --new",
+                store.display()
+            );
+        }
+        // The clusters have a copy of it, with as large an index of blocks.
+        let new = OtherIndex::open(job, &index, new, beside.input, Ids::Is(index.parameters().ids()))?;
+        let has = memory_beside(job.options, &[&index, &new.index]);
+        Ok(Self { clusters: index.clusters_with(&new.index, rule)?, index, has })
+    }
+
+    /// Divides the memory, and reads the priorities of records.
+    fn search<'a>(
+        self,
+        job: &'a Job<'a>,
+        beside: &Beside<'_>,
+        (order, linkage): (&Order, Linkage),
+        reporting: Reporting,
+    ) -> anyhow::Result<Search<'a, u64>> {
+        let Self { index, clusters, has } = self;
+        let mut clusters = clusters.with_memory(has).with_temp_dir(&job.temp_dir());
+        if reporting.is_wanted() {
+            clusters = clusters.with_sizes().with_keepers();
+        }
+        // Earlier evidence does not tell what links old records.
+        if reporting.is_wanted() && beside.previous.is_none() {
+            clusters = clusters.with_chains();
+        }
+        let budget = job.budget(has, clusters.least_memory()?, index.path())?;
+        let ids = index.parameters().ids();
+        let kept = Kept::read(job, order, beside.input.id_column.as_deref(), ids, budget)?;
+        let clusters = clusters.with_memory(has - kept.bytes());
+        Ok(Search { job, clusters, kept, ids, linkage, near: near(job.options, &index), reporting })
+    }
 }
 
 /// Labels every record.
 pub(crate) fn clusters(
     common: Common,
     beside: &Beside<'_>,
-    What { min_size, report, order }: What<'_>,
+    what: What<'_>,
     options: &Options,
     store: &Path,
 ) -> anyhow::Result<Outcome> {
-    check(beside, order)?;
-    let linkage = order.linkage_or(Linkage::Single);
-    order.check_order(linkage)?;
+    beside.check(what.order)?;
+    let linkage = what.order.linkage_or(Linkage::Single);
+    check_linkage(beside, linkage, what.order)?;
     let job = Job::new(common, options)?;
-    let index = open(options, store)?;
-    let reporting = Reporting::open(report)?;
-    let mut clusters = reported(index.clusters(options.keys.rule())?.with_linkage(linkage), &reporting);
-    if min_size > 1 {
-        clusters = clusters.with_sizes();
-    }
-    // With keepers, the smallest ids of clusters are known too.
-    if linkage != Linkage::Single {
-        clusters = clusters.with_keepers();
-    }
-    let texts = [index.parameters().ids() == IdKind::Text; 2];
-    let path = options.output.as_deref();
-    let open = || Output::open(("--output", path), job.json(), LABELS, 64, &texts);
-    let output = reporting.leaves_rows(path).then(open).transpose()?;
-    let found = find(&job, &index, clusters, order, beside)?;
-    let report = reporting.make(&found)?;
-    if let Some(output) = output {
-        let mut writing = Writing::new(output);
-        write_labels(&found.labelled_by_smallest(), min_size, &mut writing)?;
-        job.done(writing.finish()?, "record");
-    }
-    if let Some(report) = report {
-        let about = About { linkage, near: near(options, &index), names: ["clusters", "near-duplicates"] };
-        reporting.write(&report, about, job.json())?;
-        warn_of_chains(report.removed.far, report.records.saturating_sub(report.clusters));
-    }
-    Ok(Outcome::Done)
+    let mut indexed = Indexed::open(&job, beside, store)?;
+    indexed.clusters = what.of(indexed.clusters.with_linkage(linkage), linkage);
+    let reporting = Reporting::open(what.report)?;
+    let search = indexed.search(&job, beside, (what.order, linkage), reporting)?;
+    search.label(beside, what.min_size, |clusters, report| {
+        // With earlier clusters, not all keys are looked at.
+        say_skipped(options, clusters.skipped_keys(), beside.previous.is_some());
+        if let Some(report) = report {
+            let records = report.records.saturating_sub(report.clusters);
+            warn_of_far(LeftOut { records, far: report.removed.far }, false);
+        }
+    })
 }
 
 /// Writes the record to keep of each cluster, and the evidence on the others.
@@ -183,47 +223,33 @@ pub(crate) fn keep(
     options: &Options,
     store: &Path,
 ) -> anyhow::Result<Outcome> {
-    check(beside, &keep.order)?;
-    let job = Job::new(common, options)?;
-    let index = open(options, store)?;
+    beside.check(&keep.order)?;
     let linkage = keep.order.linkage_or(Linkage::Star);
+    check_previous(beside, linkage)?;
+    let job = Job::new(common, options)?;
+    let mut indexed = Indexed::open(&job, beside, store)?;
+    indexed.clusters = indexed.clusters.with_linkage(linkage).with_keepers();
+    if beside.previous.is_some() {
+        indexed.clusters = indexed.clusters.with_removals();
+    }
     let reporting = Reporting::open(&keep.report)?;
-    let clusters = reported(index.clusters(options.keys.rule())?.with_linkage(linkage), &reporting).with_keepers();
-    let is_text = index.parameters().ids() == IdKind::Text;
-    let open = |(option, path), columns| Output::open((option, path), job.json(), columns, 64, &[is_text; 3]);
-    let path = options.output.as_deref();
-    let output = reporting.leaves_rows(path).then(|| open(("--output", path), COLUMNS)).transpose()?;
-    let evidence = keep.evidence.as_deref();
-    let evidence = evidence.map(|path| open(("--evidence", Some(path)), KEY_EVIDENCE)).transpose()?;
-    let found = find(&job, &index, clusters, &keep.order, beside)?;
-    let report = reporting.make(&found)?;
-    let mut outputs = [output, evidence].map(|output| output.map(Writing::new));
-    let left = write(&found, &mut outputs)?;
-    let [kept, removed] = outputs;
-    // Evidence appears only beside a complete list of what is kept.
-    let kept = kept.map(Writing::finish).transpose()?;
-    removed.map(Writing::finish).transpose()?;
-    let LeftOut { records, far } = match &report {
-        Some(report) => LeftOut { records: report.records.saturating_sub(report.clusters), far: report.removed.far },
-        None => left,
-    };
-    if let Some(report) = report {
-        let about = About { linkage, near: near(options, &index), names: ["kept", "removed"] };
-        reporting.write(&report, about, job.json())?;
-    }
-    warn_of_chains(far, records);
-    if let Some(kept) = kept {
-        job.done(kept, "cluster");
-    }
-    Ok(Outcome::Done)
+    let search = indexed.search(&job, beside, (&keep.order, linkage), reporting)?;
+    search.keep(beside, keep.evidence.as_deref(), |clusters, found, left| {
+        // With earlier clusters, not all keys are looked at.
+        say_skipped(options, clusters.skipped_keys(), beside.previous.is_some());
+        warn_of_far(left, beside.previous.is_some());
+        let (lost, are) = (found.lost_keys(), if found.lost_keys() == 1 { "is" } else { "are" });
+        if lost > 0 {
+            notice::warn(format_args!(
+                "with the new records, {} {are} too frequent to count (--max-key-frequency), which earlier records \
+                 share: without --previous, other records may be kept",
+                count_of(lost, "key"),
+            ));
+        }
+    })
 }
 
-/// Clusters with all that a report needs, if one is wanted.
-fn reported(clusters: Clusters, reporting: &Reporting) -> Clusters {
-    if reporting.is_wanted() { clusters.with_sizes().with_keepers().with_chains() } else { clusters }
-}
-
-/// What makes records of an index near, for a report.
+/// What makes records of an index near.
 fn near(options: &Options, index: &KeyIndex) -> Near {
     let KeyOptions { min_shared, min_jaccard, .. } = options.keys;
     let has_sketches = index.parameters().keys().is_some_and(|keys| keys.sketch_bits() > 0);
@@ -231,44 +257,19 @@ fn near(options: &Options, index: &KeyIndex) -> Near {
 }
 
 /// Warns of records that are left out although they are far from the record of their cluster that is kept.
-fn warn_of_chains(far: u64, records: u64) {
+fn warn_of_far(LeftOut { records, far }: LeftOut, has_previous: bool) {
     if far > 0 {
+        let (why, remedy) = match has_previous {
+            true => {
+                ("keys that they share have become too frequent", "without --previous, only near ones are left out")
+            }
+            false => ("chains", "--linkage star leaves out only near ones"),
+        };
         notice::warn(format_args!(
-            "{} of {} that are left out are not near the one that is kept by --min-shared and --min-jaccard (chains): \
-             they may not be duplicates of it; --linkage star leaves out only near ones",
+            "{} of {} that are left out are not near the one that is kept by --min-shared and --min-jaccard ({why}): \
+             they may not be duplicates of it; {remedy}",
             count(far),
             count_of(records, "record"),
         ));
     }
-}
-
-/// Rejects what key indexes do not have.
-fn check(beside: &Beside<'_>, order: &Order) -> anyhow::Result<()> {
-    if beside.previous.is_some() || beside.new.is_some() {
-        bail!(
-            "--previous and --new are for fingerprints: load new records into the key index, and find its clusters anew"
-        );
-    }
-    beside.check(order)
-}
-
-/// Finds clusters within the memory.
-fn find(
-    job: &Job<'_>,
-    index: &KeyIndex,
-    clusters: Clusters,
-    order: &Order,
-    beside: &Beside<'_>,
-) -> anyhow::Result<Clustering> {
-    let has = memory_beside(job.options, &[index]);
-    let clusters = clusters.with_memory(has).with_temp_dir(&job.temp_dir());
-    let budget = job.budget(has, clusters.least_memory()?, index.path())?;
-    let kept = Kept::read(job, order, beside.input.id_column.as_deref(), index.parameters().ids(), budget)?;
-    let clusters = clusters.with_memory(has - kept.bytes());
-    let shown = job.watch("clusters", clusters.progress())?;
-    let found = clusters.find(&kept.keeper)?;
-    shown.finish();
-    kept.warn_of_unknown();
-    say_skipped(job.options, clusters.skipped_keys());
-    Ok(found)
 }

@@ -15,6 +15,8 @@ use tempfile::TempDir;
 
 use crate::job::{Job, open, width};
 
+const WITHOUT_IDS: &str = "its records have no ids, and those of the store do";
+
 /// Another store.
 pub(crate) struct Other<F: Fingerprint> {
     pub(crate) store: Store<F>,
@@ -72,7 +74,7 @@ impl<F: Fingerprint> Other<F> {
             }
         }
         if ids != Ids::Auto && rule.found() == Some(Found::Numbered) {
-            bail!("{}: its records have no ids, and those of the store do", other.display());
+            bail!("{}: {WITHOUT_IDS}", other.display());
         }
         let parameters = Parameters::new(one.parameters().max_distance())
             .with_width(F::WIDTH)
@@ -91,8 +93,14 @@ pub(crate) struct OtherIndex {
 }
 
 impl OtherIndex {
-    /// Opens an index, or loads a file of records with keys for `one`.
-    pub(crate) fn open(job: &Job<'_>, one: &KeyIndex, other: &Path, input: &InputOptions) -> anyhow::Result<Self> {
+    /// Opens an index, or loads a file of records with keys for `one`, with ids of this kind.
+    pub(crate) fn open(
+        job: &Job<'_>,
+        one: &KeyIndex,
+        other: &Path,
+        input: &InputOptions,
+        ids: Ids,
+    ) -> anyhow::Result<Self> {
         let name = || other.display().to_string();
         if is_store(other) {
             if input.any() {
@@ -104,7 +112,7 @@ impl OtherIndex {
         let (directory, path, options) = temporary(job)?;
         let format = one.parameters().keys().unwrap_or_default();
         let reading = InputOptions { temp_dir: Some(job.temp_dir()), ..input.clone() };
-        let (mut rule, mut sorter) = (IdRule::new(Ids::Auto), KeySorter::new(&path, &options, format));
+        let (mut rule, mut sorter) = (IdRule::new(ids), KeySorter::new(&path, &options, format));
         for source in sources(&[other.into()], &reading)? {
             let reader = KeyReader::open(&source, &reading, &Progress::hidden())?;
             let hasher = reader.header().and_then(|header| header.hasher.as_deref());
@@ -114,9 +122,13 @@ impl OtherIndex {
                 Ok(sorter.push(id, keys, sketch)?)
             })?;
         }
+        let is_numbered = rule.found() == Some(Found::Numbered);
+        if ids != Ids::Auto && is_numbered {
+            bail!("{}: {WITHOUT_IDS}", name());
+        }
         let parameters = Parameters::of_keys(format).with_ids(rule.kind().unwrap_or_default());
         let (index, _) = KeyIndex::create_loaded(&path, &parameters, &options, sorter.finish()?)?;
-        if rule.found() == Some(Found::Numbered) {
+        if is_numbered {
             notice::warn(format_args!("{}: its records have no ids, and are numbered from 0", name()));
         }
         Ok(Self { index, _directory: Some(directory) })

@@ -1,7 +1,7 @@
 //! `fpdedup`: all against all.
 //!
-//! There is a file for each subcommand. Stores are opened read-only. Results are written during the work, in a
-//! deterministic order; an output file appears when it is complete.
+//! There is a file for each subcommand, and `keys.rs` for all of them on key indexes. Stores are opened read-only.
+//! Results are written during the work, in a deterministic order; an output file appears when it is complete.
 
 mod args;
 mod clusters;
@@ -16,6 +16,7 @@ mod pairs;
 mod priorities;
 mod report;
 mod rule;
+mod search;
 
 use std::ffi::OsStr;
 use std::process::ExitCode;

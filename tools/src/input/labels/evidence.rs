@@ -117,8 +117,7 @@ impl EvidenceReader {
             let parsed = row.as_ref().map_err(Clone::clone).and_then(|([record, keeper, cluster, number], of_keys)| {
                 let (record, keeper) = (record.label(self.kind, of_record)?, keeper.label(self.kind, of_keeper)?);
                 let cluster = cluster.label(self.kind, of_cluster)?;
-                let name = if *of_keys { SHARED_KEYS } else { DISTANCE };
-                let number = number.number().map_err(|message| format!("{name}: {message}"))?;
+                let number = number.number().map_err(|message| format!("{}: {message}", name_of(*of_keys)))?;
                 let ground = match of_keys {
                     true => Ground::SharedKeys(number),
                     false => Ground::Distance(u32::try_from(number).unwrap_or(u32::MAX)),
@@ -131,7 +130,12 @@ impl EvidenceReader {
     }
 }
 
-/// Parses `ID<TAB>KEEPER<TAB>CLUSTER<TAB>DISTANCE`. More columns may follow: a count where there are no ids, and
+/// The column that says how near a record and its keeper are.
+fn name_of(of_keys: bool) -> &'static str {
+    if of_keys { SHARED_KEYS } else { DISTANCE }
+}
+
+/// Parses `ID<TAB>KEEPER<TAB>CLUSTER<TAB>NUMBER`. More columns may follow: a count where there are no ids, and
 /// similarities.
 fn tsv(line: &[u8], kind: IdKind, of_keys: bool) -> Result<[Cell<'_>; 4], String> {
     let mut cells = line.split(|&byte| byte == b'\t');
@@ -141,12 +145,12 @@ fn tsv(line: &[u8], kind: IdKind, of_keys: bool) -> Result<[Cell<'_>; 4], String
         return Err("the last column is empty, as in evidence of a key index (fphash verify --keys)".to_owned());
     }
     match row {
-        [Some(record), Some(keeper), Some(cluster), Some(distance)] if kind != IdKind::None || next().is_some() => {
-            Ok([record, keeper, cluster, distance])
+        [Some(record), Some(keeper), Some(cluster), Some(number)] if kind != IdKind::None || next().is_some() => {
+            Ok([record, keeper, cluster, number])
         }
         _ => Err(match kind {
             IdKind::None => "expected five columns: fingerprint, keeper, cluster, distance, count".to_owned(),
-            _ => "expected four columns: id, keeper, cluster, distance".to_owned(),
+            _ => format!("expected four columns: id, keeper, cluster, {}", name_of(of_keys)),
         }),
     }
 }

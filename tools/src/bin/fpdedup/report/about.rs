@@ -19,6 +19,8 @@ pub(crate) enum Near {
 pub(crate) struct About {
     pub(crate) linkage: Linkage,
     pub(crate) near: Near,
+    /// Whether it went on from labels or evidence of an earlier run.
+    pub(crate) has_previous: bool,
     /// Names of the numbers of clusters and of other records, for people.
     pub(crate) names: [&'static str; 2],
 }
@@ -31,17 +33,23 @@ impl About {
 
     /// Why chains are unknown, if the linkage may have some.
     pub(super) fn chains_unknown(self) -> Option<&'static str> {
-        match (self.linkage, self.near) {
-            (Linkage::Single, _) => None,
-            (_, Near::Distance(_)) => Some("unknown: with --previous, only new records are compared"),
-            (_, Near::Keys { .. }) => {
-                Some("unknown: with --min-shared or --min-jaccard, stars are found without all pairs")
-            }
+        match self.linkage {
+            Linkage::Single => None,
+            _ if self.has_previous => Some("unknown: with --previous, only new records are compared"),
+            _ => Some("unknown: with --min-shared or --min-jaccard, stars are found without all pairs"),
         }
     }
 }
 
 impl Near {
+    /// What is compared.
+    pub(crate) fn thing(self) -> &'static str {
+        match self {
+            Self::Distance(_) => "fingerprint",
+            Self::Keys { .. } => "record",
+        }
+    }
+
     /// The rule in words.
     pub(super) fn words(self) -> String {
         match self {
