@@ -6,7 +6,7 @@
 
 use super::fields::Fields;
 use super::id_groups::{Group, Groups, Header};
-use super::id_groups_writer;
+use super::id_groups_writer::{self, Filled};
 use super::joined::{self, Joined, MAX_JOINED, Packing};
 use super::page;
 use crate::bits::{BitWriter, count_ones, find_one, load_bits};
@@ -27,6 +27,11 @@ const GROUPS: u8 = 2;
 /// The first group continues one of an earlier page.
 const CONTINUED_GROUPS: u8 = 3;
 
+/// Bytes of the records of a page.
+const ROOM: usize = SIZE - super::CHECKSUM - HEADER;
+/// A page takes so many records with a bitmap, whatever their ids.
+const ALWAYS_FIT: usize = 64;
+
 fn bitmap_bytes(records: usize, packing: Packing) -> usize {
     records.div_ceil(8) + packing.length(records).div_ceil(8)
 }
@@ -43,7 +48,7 @@ fn fill(entries: &[IdEntry]) -> usize {
         plain &= entry.begins;
         let records = count + 1;
         let bytes = if plain { packing.length(records).div_ceil(8) } else { bitmap_bytes(records, packing) };
-        if HEADER + bytes > SIZE - super::CHECKSUM {
+        if bytes > ROOM {
             return count.max(1);
         }
     }
@@ -53,21 +58,26 @@ fn fill(entries: &[IdEntry]) -> usize {
 /// Appends a page with as many of `entries` (at least one) as fit, without padding and checksum. Returns their number.
 /// The ids of each fingerprint ascend.
 pub(crate) fn write(entries: &[IdEntry], out: &mut Vec<u8>) -> usize {
+    let grouped = || id_groups_writer::fill(entries, MAX_RECORDS, ROOM);
+    // Where a group of several records comes soon, groups are tried first, and a bitmap only if it may take as many.
+    let tried = entries.iter().take(ALWAYS_FIT).any(|entry| !entry.begins).then(grouped);
+    if let Some(filled) = tried {
+        let (_, span) = range(entries.get(..filled.records).unwrap_or(entries));
+        if bitmap_bytes(filled.records, Packing::best(span)) > ROOM {
+            return write_groups(entries, filled, out);
+        }
+    }
     let marked = entries.get(..fill(entries)).unwrap_or(entries);
     if marked.iter().all(|entry| entry.begins) {
         let (least, span) = write_header(marked, PLAIN, out);
         write_ids(marked, least, span, out);
         return marked.len();
     }
-    let filled = id_groups_writer::fill(entries, MAX_RECORDS, SIZE - super::CHECKSUM - HEADER);
-    let grouped = entries.get(..filled.records).unwrap_or(entries);
+    let filled = tried.unwrap_or_else(grouped);
     let (_, span) = range(marked);
     let saves = || filled.bytes < bitmap_bytes(marked.len(), Packing::best(span));
-    if grouped.len() > marked.len() || grouped.len() == marked.len() && saves() {
-        let is_continued = grouped.first().is_some_and(|entry| !entry.begins);
-        let (least, span) = write_header(grouped, if is_continued { CONTINUED_GROUPS } else { GROUPS }, out);
-        id_groups_writer::write(grouped, filled, least, span, out);
-        return grouped.len();
+    if filled.records > marked.len() || filled.records == marked.len() && saves() {
+        return write_groups(entries, filled, out);
     }
     let (least, span) = write_header(marked, BITMAP, out);
     let mut bitmap = BitWriter::new(out);
@@ -75,6 +85,14 @@ pub(crate) fn write(entries: &[IdEntry], out: &mut Vec<u8>) -> usize {
     bitmap.finish();
     write_ids(marked, least, span, out);
     marked.len()
+}
+
+fn write_groups(entries: &[IdEntry], filled: Filled, out: &mut Vec<u8>) -> usize {
+    let grouped = entries.get(..filled.records).unwrap_or(entries);
+    let is_continued = grouped.first().is_some_and(|entry| !entry.begins);
+    let (least, span) = write_header(grouped, if is_continued { CONTINUED_GROUPS } else { GROUPS }, out);
+    id_groups_writer::write(grouped, filled, least, span, out);
+    grouped.len()
 }
 
 /// The least id, and the greatest one less that.

@@ -9,7 +9,8 @@
 //! [`Parameters`] (`parameters`) stand in every file.
 //!
 //! * A segment (segment.md): `header`; for each table `page` for its blocks, `codes` (codes.md) and `index`; `id_page`,
-//!   `id_groups`, `id_groups_writer`, `joined` and `id_index` (ids.md), or `text_frame` and `text_index` (text-ids.md); `footer`.
+//!   `id_groups`, `id_groups_writer`, `joined` and `id_index` (ids.md), or `text_frame` and `text_index` (text-ids.md);
+//!   `footer`.
 //! * The manifest (manifest.md): `manifest`. The write-ahead log (wal.md): `log`.
 //!
 //! Everything here is pure: no files, threads or locks. `segment`, `version` and `wal` do the input and output.

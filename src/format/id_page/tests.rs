@@ -21,12 +21,25 @@ fn all(page: &IdPage<'_>) -> Result<Vec<IdEntry>> {
     Ok(all)
 }
 
+/// How a page tells which records begin a fingerprint, and how many it takes: what takes most, or the least bytes.
+fn chosen(entries: &[IdEntry]) -> (u8, usize) {
+    let marked = fill(entries);
+    if entries[..marked].iter().all(|entry| entry.begins) {
+        return (PLAIN, marked);
+    }
+    let grouped = id_groups_writer::fill(entries, MAX_RECORDS, ROOM);
+    let bytes = bitmap_bytes(marked, Packing::best(range(&entries[..marked]).1));
+    let best = if (grouped.records, bytes) > (marked, grouped.bytes) { GROUPS } else { BITMAP };
+    (best, if best == GROUPS { grouped.records } else { marked })
+}
+
 /// Returns the bytes of all pages, and how many have groups.
 fn round_trip(entries: &[IdEntry]) -> (usize, usize) {
     let (mut rest, mut pages, mut grouped, mut length) = (entries, 0_usize, 0, 0);
     while !rest.is_empty() {
         let mut bytes = Vec::new();
         let (now, behind) = rest.split_at(write(rest, &mut bytes));
+        assert_eq!((bytes[4].min(GROUPS), now.len()), chosen(rest));
         grouped += usize::from(bytes[4] >= GROUPS);
         close(&mut bytes, pages as u64, behind.is_empty());
         assert!(bytes.len() <= SIZE);
