@@ -30,7 +30,7 @@ fn scanned(store: &Path) -> String {
         .map_or(text.clone(), |(_, rest)| rest.to_owned())
 }
 
-fn stderr(command: &mut assert_cmd::Command, code: i32) -> String {
+pub(crate) fn stderr(command: &mut assert_cmd::Command, code: i32) -> String {
     String::from_utf8(command.assert().code(code).get_output().stderr.clone()).unwrap()
 }
 

@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 use std::path::PathBuf;
 
+use crate::by_id::stderr;
 use crate::points::every;
 use crate::support::*;
 
@@ -52,6 +53,27 @@ fn index(dir: &Place, text: &str) -> PathBuf {
     let input = dir.file("keys.ndjson", text);
     stdout(fpload().args(["--quiet", "--create", "--kind", "keys"]).arg(&store).arg(input));
     store
+}
+
+#[test]
+fn a_dry_run_writes_nothing_whatever_it_says() {
+    let dir = Place::new();
+    let store = index(&dir, &ndjson(&records(20)));
+    let before = contents(&store);
+    let more = dir.file("more.ndjson", "{\"id\":7,\"keys\":[1]}\n");
+    for (options, act) in [
+        (&["--id-index"][..], "would get an index of its ids"),
+        (&["--compact"], "would be compacted"),
+        (&["--replace"], "would be replaced in"),
+    ] {
+        let mut run = fpload();
+        run.args(options).arg("--dry-run").arg(&store).args((options == ["--replace"]).then_some(&more));
+        let said = stderr(&mut run, 0);
+        assert!(said.contains(act) && said.contains("nothing: this is a dry run"), "{said}");
+        assert!(contents(&store) == before, "{options:?}");
+    }
+    let said = stderr(fpload().arg("--id-index").arg(&store), 0);
+    assert!(said.contains("id index  made") && contents(&store) != before, "{said}");
 }
 
 #[test]

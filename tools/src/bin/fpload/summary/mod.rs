@@ -203,7 +203,8 @@ impl About<'_> {
             (true, _) => "would be created",
             (_, true) => "would be removed from",
             _ if args.replace => "would be replaced in",
-            _ if args.inputs.is_empty() => "would get an index of its ids",
+            _ if args.inputs.is_empty() && args.id_index => "would get an index of its ids",
+            _ if args.inputs.is_empty() => "would be compacted",
             _ => "would be added to",
         };
         let input = match args.by_id {
