@@ -202,8 +202,8 @@ fn without_ids_the_fingerprint_is_looked_up() {
 #[test]
 fn reads_of_one_record_grow_with_the_logarithm_of_its_neighbours() {
     let mut most = [[0; 2]; 2];
-    for (size, count) in [20_000u64, 160_000].into_iter().enumerate() {
-        // Ids of 40 bits that do not compress, between two other fingerprints.
+    for (size, count) in [30_000u64, 240_000].into_iter().enumerate() {
+        // Ids of 20 random bits beyond those before, between two other fingerprints.
         let mut ids: Vec<u64> = (0..count).map(|id| (id << 20) + (spread(id) & 0xf_ffff)).collect();
         let all = |ids: &[u64]| -> Vec<(u64, u64)> {
             [(1, 1)].into_iter().chain(ids.iter().map(|&id| (2, id))).chain([(3, 1)]).collect()

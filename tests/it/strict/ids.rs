@@ -74,9 +74,10 @@ fn records(ids: &[(u16, bool)]) -> Vec<Record> {
 fn header_padding_and_room() {
     let base = with_pages(&[&IDS]);
     accepted("one page", &base.bytes(), &records(&IDS));
-    const CASES: [Case; 15] = [
+    const CASES: [Case; 16] = [
         ("no records", Read, HEADER, |p| p.ids()[..2].fill(0)),
-        ("flags", Read, HEADER, |p| p.ids()[4] = 2),
+        ("flags", Read, HEADER, |p| p.ids()[4] = 4),
+        ("flags of groups", Read, "the header of groups of ids is not possible", |p| p.ids()[4] = 2),
         ("least id and span", Read, HEADER, |p| p.ids()[5..13].fill(255)),
         ("least id and span, just so", Read, HEADER, |p| {
             p.ids()[5..13].copy_from_slice(&(u64::MAX - 999).to_le_bytes())
