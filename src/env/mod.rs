@@ -2,8 +2,8 @@
 //!
 //! Everything that the library reads or writes goes through an [`Env`] (`traits.rs`). [`FileSystem`] is the real one
 //! (`filesystem.rs`, with logs in `log.rs`, temporary files in `scratch.rs`, reads in `mmap.rs` and `positioned.rs`),
-//! [`Memory`] keeps files in memory and simulates crashes (`memory/`), and `Failing` (feature `unstable`) fails
-//! operations of another environment. Two wrappers are internal: `Held` refuses writes to a directory that was
+//! [`Stoppable`] is the real one while the program lets it write (`stoppable.rs`), [`Memory`] keeps files in memory and
+//! simulates crashes (`memory/`), and `Failing` (feature `unstable`) fails operations of another environment. Two wrappers are internal: `Held` refuses writes to a directory that was
 //! replaced, `Patient` reads around bad sectors. `mmap.rs` also has large arrays in huge pages, and `available.rs` the
 //! free memory of a process on Linux.
 //!
@@ -31,6 +31,7 @@ mod memory;
 mod mmap;
 mod positioned;
 mod scratch;
+mod stoppable;
 mod temp_file;
 mod traits;
 
@@ -42,6 +43,7 @@ pub use filesystem::FileSystem;
 pub use memory::Memory;
 #[cfg_attr(fpstore_loom, allow(unused_imports, reason = "loom has an array of its own"))]
 pub(crate) use mmap::{Arena, Array, AtomicArray};
+pub use stoppable::Stoppable;
 pub(crate) use temp_file::{TEMP_SUFFIX, TempFile};
 
 pub(crate) use traits::slice;

@@ -75,8 +75,14 @@ impl Progress {
         self.0.stopped.store(true, Relaxed);
     }
 
+    /// Whether [`Progress::stop`] was called.
+    #[must_use]
+    pub fn is_stopped(&self) -> bool {
+        self.0.stopped.load(Relaxed)
+    }
+
     pub(crate) fn check(&self) -> Result<()> {
-        if self.0.stopped.load(Relaxed) { Err(Error::stopped()) } else { Ok(()) }
+        if self.is_stopped() { Err(Error::stopped()) } else { Ok(()) }
     }
 
     pub(crate) fn begin(&self, total: u64) {

@@ -203,6 +203,12 @@ impl Drop for Stop {
     }
 }
 
+/// The file system, which refuses writes once the user has asked the program to stop.
+#[must_use]
+pub fn stoppable() -> fpstore::env::Stoppable {
+    fpstore::env::Stoppable::new(|| check().map_err(io::Error::other))
+}
+
 /// Returns an error once the user has asked the program to stop.
 ///
 /// # Errors

@@ -1,6 +1,6 @@
 //! Statistics of a store for reports, with the same fields in `fpload --json` and `fpdump stats --json`.
 
-use fpstore::admin::{FilterStatistics, Statistics, TableStatistics};
+use fpstore::admin::{FilterStatistics, KeyStatistics, Statistics, TableStatistics};
 use serde::Serialize;
 
 /// Statistics of a store or a segment, summed over segments.
@@ -86,6 +86,50 @@ pub struct TableReport {
     pub bits_per_fingerprint: f64,
     /// Least bits that this number of uniformly distributed fingerprints needs. `None` for an empty table.
     pub information_bound_bits: Option<f64>,
+}
+
+/// Keys of a key index, beside a [`StoreReport`].
+#[derive(Clone, Copy, Debug, Serialize)]
+pub struct KeyReport {
+    /// `keys`.
+    pub kind: &'static str,
+    /// Keys of all records.
+    pub keys: u64,
+    /// Sum of the distinct keys of each segment.
+    pub distinct_keys: u64,
+    /// Bits of a stored key.
+    pub key_bits: u8,
+    /// Bytes of the keys.
+    pub key_bytes: u64,
+    /// Bytes of the numbers of records behind the keys.
+    pub row_bytes: u64,
+    /// Bytes of the sketches.
+    pub sketch_bytes: u64,
+    /// Bits of a key and its number on disk.
+    pub bits_per_key: f64,
+    /// Least bits of as many keys of as many records, all chosen at random.
+    pub information_bound_bits: Option<f64>,
+    /// Share of the pairs of unrelated records that share a key by chance.
+    pub false_candidates: f64,
+}
+
+impl KeyReport {
+    /// Converts the library's statistics of keys.
+    #[must_use]
+    pub fn new(keys: &KeyStatistics) -> Self {
+        Self {
+            kind: "keys",
+            keys: keys.keys,
+            distinct_keys: keys.distinct,
+            key_bits: keys.key_bits,
+            key_bytes: keys.key_bytes,
+            row_bytes: keys.row_bytes,
+            sketch_bytes: keys.sketch_bytes,
+            bits_per_key: keys.bits_per_key(),
+            information_bound_bits: keys.information_bound_bits(),
+            false_candidates: keys.false_candidates(),
+        }
+    }
 }
 
 impl StoreReport {

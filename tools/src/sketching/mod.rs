@@ -1,14 +1,18 @@
 //! Options that determine how fingerprints of documents are made, for `fphash simhash` and `fpload --text`.
 
 mod bands;
+mod compare;
 mod features;
+mod fingerprint;
 mod keys;
 mod preset;
 mod signatures;
 mod table;
 
 pub use bands::{BandMaker, BandOptions};
+pub use compare::{Compared, Method, Side};
 pub use features::FeatureOptions;
+pub use fingerprint::fingerprint;
 pub use keys::{KeyChoice, KeyMaker, WEIGHT};
 pub use preset::PresetName;
 pub use signatures::{LUCENE, SignatureOptions, Signer};
@@ -16,10 +20,10 @@ pub use signatures::{LUCENE, SignatureOptions, Signer};
 use std::path::PathBuf;
 
 use anyhow::{Context, bail};
-use fpsketch::{Document, Features, Simhash, SimhashPreset, Weights};
+use fpsketch::{Features, Simhash, SimhashPreset, Weights};
 use fpstore::Fingerprint;
 
-use crate::documents::{Content, DocumentId, Location};
+use crate::documents::{Content, DocumentId};
 use crate::number::push_json_text;
 
 /// Options of a simhash.
@@ -168,26 +172,6 @@ pub fn words<F: Fingerprint>(bits: u128) -> F {
         let below = F::WORDS - 1 - word;
         if below < 2 { (bits >> (64 * below)) as u64 } else { 0 }
     })
-}
-
-/// Returns the fingerprint of a document with at least `least` features. For bkdr, the lines of a whole file are joined
-/// without separators, because the Java program reads files like that.
-///
-/// # Errors
-///
-/// If the document has fewer.
-pub fn fingerprint(
-    simhash: &Simhash,
-    document: Document<'_>,
-    place: &Location,
-    least: usize,
-) -> Result<u128, fpsketch::TooFew> {
-    match (simhash.preset(), document, place) {
-        (SimhashPreset::Bkdr, Document::Text(text), Location::Whole(_)) => {
-            simhash.try_fingerprint(text.replace(['\n', '\r'], "").as_str().into(), least)
-        }
-        _ => simhash.try_fingerprint(document, least),
-    }
 }
 
 impl Content {

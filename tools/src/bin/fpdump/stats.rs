@@ -3,14 +3,13 @@
 use std::io::{self, IsTerminal, Write};
 use std::path::Path;
 
-use fpstore::admin::KeyStatistics;
 use fpstore::inspect;
 use fpstore_tools::common::Common;
 use fpstore_tools::exit::Outcome;
 use fpstore_tools::number::{bytes, count, count_of, float};
 use fpstore_tools::progress::Progress;
 use fpstore_tools::report::{self, Columns};
-use fpstore_tools::statistics::{StoreReport, TableReport, at_most};
+use fpstore_tools::statistics::{KeyReport, StoreReport, TableReport, at_most};
 use serde::Serialize;
 
 use crate::args::Draw;
@@ -26,40 +25,6 @@ struct Report {
     keys: Option<KeyReport>,
     /// Null unless distributions are requested.
     distributions: Option<DistributionReport>,
-}
-
-#[derive(Serialize)]
-struct KeyReport {
-    kind: &'static str,
-    keys: u64,
-    /// Sum of the distinct keys of each segment.
-    distinct_keys: u64,
-    key_bits: u8,
-    key_bytes: u64,
-    row_bytes: u64,
-    sketch_bytes: u64,
-    bits_per_key: f64,
-    /// Of as many keys of as many records, all chosen at random.
-    information_bound_bits: Option<f64>,
-    /// Share of the pairs of unrelated records that share a key by chance.
-    false_candidates: f64,
-}
-
-impl KeyReport {
-    fn new(keys: &KeyStatistics) -> Self {
-        Self {
-            kind: "keys",
-            keys: keys.keys,
-            distinct_keys: keys.distinct,
-            key_bits: keys.key_bits,
-            key_bytes: keys.key_bytes,
-            row_bytes: keys.row_bytes,
-            sketch_bytes: keys.sketch_bytes,
-            bits_per_key: keys.bits_per_key(),
-            information_bound_bits: keys.information_bound_bits(),
-            false_candidates: keys.false_candidates(),
-        }
-    }
 }
 
 pub(crate) fn run(path: &Path, draw: Draw, common: Common, out: &mut dyn Write) -> anyhow::Result<Outcome> {

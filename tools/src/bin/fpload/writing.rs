@@ -5,7 +5,6 @@ use std::sync::Arc;
 use anyhow::Context;
 use fpstore::{Filters, Fingerprint, Maintenance, Options, Store};
 use fpstore_tools::progress::Progress;
-use fpstore_tools::stoppable::Stoppable;
 use fpstore_tools::{interrupt, memory, notice};
 
 use crate::args::Args;
@@ -44,7 +43,7 @@ pub(crate) fn progress(args: &Args) -> Progress {
 pub(crate) fn options(args: &Args) -> Options {
     let documents = if args.text { args.document_memory() } else { 0 };
     fpstore_tools::threads::options()
-        .with_env(Arc::new(Stoppable::default()))
+        .with_env(Arc::new(interrupt::stoppable()))
         .with_filters(Filters::Off)
         .with_maintenance(Maintenance::Foreground)
         .with_load_memory(memory::of_load(args.memory) - documents)

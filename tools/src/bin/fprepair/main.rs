@@ -4,7 +4,6 @@
 //! programs.
 
 mod args;
-mod json;
 mod people;
 
 use std::io::{self, BufWriter, Write};
@@ -14,8 +13,7 @@ use std::sync::Arc;
 use fpstore::repair::RepairReport;
 use fpstore_tools::exit::Outcome;
 use fpstore_tools::progress::Progress;
-use fpstore_tools::stoppable::Stoppable;
-use fpstore_tools::{allocator, interrupt, memory, program};
+use fpstore_tools::{allocator, interrupt, memory, program, repair_json};
 
 use crate::args::Args;
 
@@ -31,7 +29,7 @@ fn run(args: &Args) -> anyhow::Result<Outcome> {
     let options = fpstore_tools::threads::options()
         .with_load_memory(memory::of_load(args.memory))
         .with_temp_dir(args.tmp_dir.as_deref());
-    let options = options.with_env(Arc::new(Stoppable::default()));
+    let options = options.with_env(Arc::new(interrupt::stoppable()));
     interrupt::leaves("the store is as it was");
     // The library removes the files that it has begun.
     let hold = args.yes.then(interrupt::hold).transpose()?;
@@ -48,7 +46,7 @@ fn run(args: &Args) -> anyhow::Result<Outcome> {
     progress.finish();
     let mut out = BufWriter::with_capacity(1 << 16, io::stdout().lock());
     if args.common.json {
-        json::write(&args.store, args.yes, &report, &mut out)?;
+        repair_json::write(&args.store, args.yes, &report, &mut out)?;
     } else {
         people::write(&args.store, args.yes, args.common.quiet, &report, &mut out)?;
     }

@@ -5,7 +5,6 @@
 //! lines whose texts are similar.
 
 mod filter;
-mod method;
 mod pair;
 mod side;
 mod threshold;

@@ -3,17 +3,16 @@
 use std::ffi::OsString;
 use std::io::{self, Write};
 
-use anyhow::bail;
+use anyhow::{Context, bail};
 use fpsketch::compare::Measure;
 use fpstore_tools::common::{Common, SCHEMA_VERSION};
 use fpstore_tools::exit::Outcome;
 use fpstore_tools::notice;
 use fpstore_tools::report;
+use fpstore_tools::sketching::{Compared, Method, PresetName, Side, SignatureOptions, SimhashOptions};
 use serde::Serialize;
 
-use super::method::{Compared, Method};
-use super::side::Side;
-use super::threshold;
+use super::{side, threshold};
 use crate::args::CompareArgs;
 
 #[derive(Serialize)]
@@ -53,13 +52,13 @@ pub(super) fn run(args: &CompareArgs, common: Common) -> anyhow::Result<Outcome>
     if a == "-" && b == "-" {
         bail!("standard input can be read only once");
     }
-    let method = Method::new(args)?;
+    let method = method(args)?;
     let threshold = match args.by {
         Some(measure) => threshold::of_measure(args.threshold, measure)?,
         None => threshold::of_similarity(args.threshold, method.usual_threshold())?,
     };
     let side = |argument: &OsString| {
-        let side = Side::read(argument, method.digits())?;
+        let side = side::read(argument, method.digits())?;
         // A measure of texts needs no features.
         if let Some(few) = method.few(&side).filter(|_| args.by.is_none()) {
             notice::warn(format_args!(
@@ -79,6 +78,19 @@ pub(super) fn run(args: &CompareArgs, common: Common) -> anyhow::Result<Outcome>
     };
     write(args, common, &method, &compared, value, threshold, similar)?;
     Ok(if similar { Outcome::Done } else { Outcome::NothingFound })
+}
+
+/// Returns the method that the options name.
+fn method(args: &CompareArgs) -> anyhow::Result<Method> {
+    if !args.minhash {
+        let preset = args.preset.parse().context("--preset (definitions of MinHash go with --minhash)")?;
+        let preset = Some(PresetName::Simhash(preset));
+        let (weights, features) = (args.weights.clone(), args.features.clone());
+        let options = SimhashOptions { preset, weights, features, ..SimhashOptions::default() };
+        return Ok(Method::Simhash(options.simhash(args.width, false)?));
+    }
+    let (preset, num_perm, features) = (args.preset.clone(), args.num_perm, args.features.clone());
+    Method::signatures(&SignatureOptions { preset, num_perm, features, ..SignatureOptions::default() })
 }
 
 /// Returns the value of a measure for the texts.

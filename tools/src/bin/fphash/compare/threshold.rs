@@ -3,10 +3,6 @@
 use anyhow::bail;
 use fpsketch::compare::Measure;
 
-/// Share of equal bits of two fingerprints.
-pub(super) const FINGERPRINTS: f64 = 0.95;
-/// Estimated Jaccard similarity of two signatures.
-pub(super) const SIGNATURES: f64 = 0.8;
 /// Similarity of two texts.
 const TEXTS: f64 = 0.8;
 

@@ -2,7 +2,7 @@
 
 use std::cmp::Reverse;
 
-use fpstore_tools::number::count;
+use crate::number::count;
 use serde::Serialize;
 
 use super::bits::{Bits, Correlated, Mirrored};

@@ -1,6 +1,6 @@
 //! Finds defects of single bits and of pairs of bits in the counts.
 
-use fpstore_tools::number::float;
+use crate::number::float;
 use serde::Serialize;
 
 use super::counts::Counts;

@@ -1,34 +1,17 @@
 //! `fphash health`: checks that every bit of fingerprints is useful.
-//!
-//! It makes one pass over any number of fingerprints, in bounded memory. Exact over all records are: how often each bit
-//! is 1, how often each pair of bits is 1 together, and how many fingerprints are all zeros or all ones; from these
-//! follow dead, constant, mirrored, biased and correlated bits and the mean distance. Samples give: the number of
-//! distinct values, the most frequent value, the number of values with few ones or few zeros, and the spread of
-//! distances. Bits are numbered from 0, the most significant one. The result does not depend on the number of threads.
-
-mod advice;
-mod bits;
-mod counts;
-mod distinct;
-mod gather;
-mod grid;
-mod people;
-mod report;
-mod sample;
-mod transpose;
 
 use std::io::{self, Write};
 
+use anyhow::Context;
 use fpstore::Fingerprint;
 use fpstore_tools::common::Common;
 use fpstore_tools::exit::Outcome;
-use fpstore_tools::input::{Input, sources};
+use fpstore_tools::health::{self, BATCH, Gathered, Pen, Report};
+use fpstore_tools::input::{Input, InputOptions, Source, sources};
 use fpstore_tools::progress::Progress;
 use fpstore_tools::width::by_width;
 
 use crate::args::HealthArgs;
-use gather::{Gathered, Inputs};
-use report::Report;
 
 /// Default width.
 const WIDTH: u32 = 64;
@@ -55,8 +38,42 @@ fn look<F: Fingerprint>(inputs: Inputs<'_>, common: Common) -> anyhow::Result<Ou
     if common.json {
         fpstore_tools::report::json(&mut out, &report)?;
     } else {
-        people::write(&report, grid::Pen::of_locale(), &mut out)?;
+        health::write(&report, Pen::of_locale(), &mut out)?;
     }
     out.flush()?;
     Ok(if report.sound == Some(false) { Outcome::Damaged } else { Outcome::Done })
+}
+
+/// The inputs; the first one is open, so that its width is known.
+struct Inputs<'a> {
+    sources: &'a [Source],
+    options: &'a InputOptions,
+    first: Option<Input>,
+    progress: Progress,
+}
+
+impl Inputs<'_> {
+    fn gather<F: Fingerprint>(self) -> anyhow::Result<Gathered<F>> {
+        let Self { sources, options, mut first, progress } = self;
+        let mut gathered = Gathered::new();
+        let mut batch = Vec::with_capacity(BATCH);
+        for source in sources {
+            progress.message(format!("reading {}", source.name()));
+            let input = match first.take() {
+                Some(input) => input,
+                None => Input::open(source, options, &progress)?,
+            };
+            let mut reader = input.reader::<F>().context("all inputs have to be of one width (--width)")?;
+            while let Some(entry) = reader.next_entry()? {
+                batch.push(entry.fingerprint);
+                reader.take_ready(&mut batch);
+                if batch.len() >= BATCH {
+                    gathered.add(&mut batch);
+                }
+            }
+        }
+        gathered.add(&mut batch);
+        progress.finish();
+        Ok(gathered)
+    }
 }

@@ -2,8 +2,8 @@
 
 use std::io::{self, Write};
 
-use fpstore_tools::number::count;
-use fpstore_tools::report::facts;
+use crate::number::count;
+use crate::report::facts;
 
 use super::bits::FEWEST;
 use super::grid::{self, Pen};
@@ -12,7 +12,12 @@ use super::report::{Frequent, Report};
 /// Columns of a line of text.
 const WIDTH: usize = 78;
 
-pub(super) fn write(report: &Report, pen: Pen, out: &mut dyn Write) -> io::Result<()> {
+/// Writes the report for people.
+///
+/// # Errors
+///
+/// If `out` cannot be written.
+pub fn write(report: &Report, pen: Pen, out: &mut dyn Write) -> io::Result<()> {
     facts(out, &about(report))?;
     writeln!(out, "\n{}", grid::lines(&report.bits, &report.defects, pen))?;
     match report.sound {

@@ -1,7 +1,7 @@
 //! A sample of records, each with the same probability (reservoir sampling, the same in every run).
 
+use crate::number::float;
 use fpstore::Fingerprint;
-use fpstore_tools::number::float;
 
 use super::distinct::mixed;
 

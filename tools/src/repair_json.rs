@@ -1,4 +1,4 @@
-//! The report for programs: one JSON object.
+//! The report of a repair for programs: one JSON object.
 
 use std::io::Write;
 use std::path::Path;
@@ -6,10 +6,11 @@ use std::path::Path;
 use fpstore::Id;
 use fpstore::admin::Damage;
 use fpstore::repair::{KeyRange, Loss, Lost, RepairAction, RepairReport, SegmentRole};
-use fpstore_tools::common::SCHEMA_VERSION;
-use fpstore_tools::report;
 use serde::Serialize;
 use serde_json::{Value, json};
+
+use crate::common::SCHEMA_VERSION;
+use crate::report;
 
 #[derive(Serialize)]
 struct Report {
@@ -32,7 +33,11 @@ struct Report {
 }
 
 /// Writes the report of a repair, or of the plan of one.
-pub(crate) fn write(store: &Path, done: bool, report: &RepairReport, out: &mut dyn Write) -> anyhow::Result<()> {
+///
+/// # Errors
+///
+/// If `out` cannot be written.
+pub fn write(store: &Path, done: bool, report: &RepairReport, out: &mut dyn Write) -> anyhow::Result<()> {
     let torn = |torn: &fpstore::admin::TornLog| json!({ "file": text(&torn.path), "offset": torn.offset, "bytes": torn.bytes });
     let object = Report {
         schema_version: SCHEMA_VERSION,

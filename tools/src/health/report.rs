@@ -1,8 +1,8 @@
 //! The report on fingerprints, for programs and for people.
 
+use crate::common::SCHEMA_VERSION;
+use crate::number::{float, hex};
 use fpstore::Fingerprint;
-use fpstore_tools::common::SCHEMA_VERSION;
-use fpstore_tools::number::{float, hex};
 use serde::Serialize;
 
 use super::advice::{self, Finding, Value};
@@ -20,16 +20,16 @@ const FEW: f64 = 0.01;
 const FREQUENT: f64 = 0.1;
 const SEEN: usize = 10;
 
-/// The object of `--json`.
+/// What there is to say, also as the object of `fphash health --json`.
 #[derive(Clone, Debug, Serialize)]
-pub(super) struct Report {
+pub struct Report {
     schema_version: u32,
     pub(super) width: usize,
     /// Numbering of the bits.
     bit_order: &'static str,
     pub(super) records: u64,
     /// `None` if there are too few records for a verdict.
-    pub(super) sound: Option<bool>,
+    pub sound: Option<bool>,
     pub(super) distinct_values: u64,
     pub(super) distinct_exact: bool,
     /// Number of records whose bits are all 0, and all 1: exact.
@@ -68,7 +68,9 @@ pub(super) struct Bit {
 }
 
 impl Report {
-    pub(super) fn new<F: Fingerprint>(gathered: &Gathered<F>) -> Self {
+    /// Judges what was gathered.
+    #[must_use]
+    pub fn new<F: Fingerprint>(gathered: &Gathered<F>) -> Self {
         let Gathered { counts, sample, distinct } = gathered;
         let (distinct_values, distinct_exact) = distinct.number();
         let defects = Bits::new(counts, distinct_values);

@@ -10,14 +10,17 @@ const COLUMNS: usize = 8;
 
 /// Characters of the bars.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Pen {
+pub enum Pen {
+    /// Those of Unicode.
     Unicode,
+    /// Those of ASCII alone.
     Ascii,
 }
 
 impl Pen {
     /// Returns the characters that the locale supports.
-    pub(super) fn of_locale() -> Self {
+    #[must_use]
+    pub fn of_locale() -> Self {
         let set = |name: &str| std::env::var(name).ok().filter(|value| !value.is_empty());
         let locale = set("LC_ALL").or_else(|| set("LC_CTYPE")).or_else(|| set("LANG")).unwrap_or_default();
         let locale = locale.to_ascii_lowercase();

@@ -1,48 +1,60 @@
-//! Methods of comparing two documents: fingerprints of simhash, signatures of MinHash, or sketches of Lucene's filter.
+//! Methods of comparing two documents (`fphash compare`): fingerprints of simhash, signatures of MinHash, or sketches of
+//! Lucene's filter.
 
 use anyhow::{Context, bail};
 use fpsketch::compare::{distance, equal_bits, ratio};
 use fpsketch::{EMPTY, Lucene, LuceneTerm, MinHash, Simhash, SimhashPreset, TooFew, estimate, packed};
-use fpstore_tools::documents::Location;
-use fpstore_tools::sketching::{self, LUCENE, PresetName, SignatureOptions, SimhashOptions};
 
-use super::side::Side;
-use super::threshold;
-use crate::args::CompareArgs;
+use super::fingerprint::fingerprint as fingerprint_of;
+use super::signatures::{LUCENE, SignatureOptions};
+use crate::documents::Location;
+
+/// Usual least share of equal bits of two fingerprints of similar documents.
+const FINGERPRINTS: f64 = 0.95;
+/// Usual least estimated Jaccard similarity of two signatures.
+const SIGNATURES: f64 = 0.8;
+
+/// One of the two sides of a comparison.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Side {
+    /// A text.
+    Document(String),
+    /// Hexadecimal digits in lower case, of the expected number.
+    Digits(String),
+}
 
 /// How sketches are made and compared.
 #[derive(Clone, Debug)]
-pub(super) enum Method {
+pub enum Method {
+    /// Fingerprints.
     Simhash(Simhash),
+    /// Signatures.
     MinHash(MinHash),
+    /// Sketches of the token filter.
     Lucene(Lucene),
 }
 
 /// The result of a comparison.
 #[derive(Clone, Debug)]
-pub(super) struct Compared {
+pub struct Compared {
     /// The two sketches in hexadecimal digits, as `fphash simhash` and `fphash minhash` write them.
-    pub(super) hex: [String; 2],
+    pub hex: [String; 2],
     /// Number of differing bits or places.
-    pub(super) distance: usize,
-    pub(super) similarity: f64,
+    pub distance: usize,
+    /// Their similarity, 0 to 1.
+    pub similarity: f64,
     /// Standard error of an estimated similarity.
-    pub(super) standard_error: Option<f64>,
+    pub standard_error: Option<f64>,
 }
 
 impl Method {
-    pub(super) fn new(args: &CompareArgs) -> anyhow::Result<Self> {
-        if !args.minhash {
-            let preset: SimhashPreset =
-                args.preset.parse().context("--preset (definitions of MinHash go with --minhash)")?;
-            let preset = PresetName::Simhash(preset);
-            let (weights, features) = (args.weights.clone(), args.features.clone());
-            let options = SimhashOptions { preset: Some(preset), weights, features, ..SimhashOptions::default() };
-            return Ok(Self::Simhash(options.simhash(args.width, false)?));
-        }
-        let (preset, num_perm, features) = (args.preset.clone(), args.num_perm, args.features.clone());
-        let options = SignatureOptions { preset, num_perm, features, ..SignatureOptions::default() };
-        Ok(if args.preset == LUCENE {
+    /// Signatures of MinHash, or sketches of Lucene's filter, as the options say.
+    ///
+    /// # Errors
+    ///
+    /// If the preset does not support the options.
+    pub fn signatures(options: &SignatureOptions) -> anyhow::Result<Self> {
+        Ok(if options.preset == LUCENE {
             Self::Lucene(options.lucene(false)?)
         } else {
             Self::MinHash(options.minhash(false)?)
@@ -50,7 +62,8 @@ impl Method {
     }
 
     /// Hexadecimal digits of a sketch, if it can be given as such.
-    pub(super) fn digits(&self) -> Option<usize> {
+    #[must_use]
+    pub fn digits(&self) -> Option<usize> {
         match self {
             Self::Simhash(simhash) => Some(simhash.width().div_ceil(4) as usize),
             Self::MinHash(minhash) => Some(digits_of_a_place(minhash) * minhash.places()),
@@ -60,22 +73,29 @@ impl Method {
 
     /// Returns the error of a document without features, which this method cannot distinguish from other such
     /// documents.
-    pub(super) fn few(&self, side: &Side) -> Option<TooFew> {
+    #[must_use]
+    pub fn few(&self, side: &Side) -> Option<TooFew> {
         let Side::Document(text) = side else { return None };
         let document = text.as_str().into();
         match self {
-            Self::Simhash(simhash) => sketching::fingerprint(simhash, document, &Location::Whole("".into()), 1).err(),
+            Self::Simhash(simhash) => fingerprint_of(simhash, document, &Location::Whole("".into()), 1).err(),
             Self::MinHash(minhash) => minhash.try_signature(document, 1).err(),
             Self::Lucene(lucene) => lucene.try_sketch(document, 1).err(),
         }
     }
 
     /// Default threshold of the method.
-    pub(super) fn usual_threshold(&self) -> f64 {
-        if let Self::Simhash(_) = self { threshold::FINGERPRINTS } else { threshold::SIGNATURES }
+    #[must_use]
+    pub fn usual_threshold(&self) -> f64 {
+        if let Self::Simhash(_) = self { FINGERPRINTS } else { SIGNATURES }
     }
 
-    pub(super) fn compare(&self, a: &Side, b: &Side) -> anyhow::Result<Compared> {
+    /// Compares two sides.
+    ///
+    /// # Errors
+    ///
+    /// If digits are no sketch of this method.
+    pub fn compare(&self, a: &Side, b: &Side) -> anyhow::Result<Compared> {
         match self {
             Self::Simhash(simhash) => {
                 let (a, b) = (fingerprint(simhash, a)?, fingerprint(simhash, b)?);
@@ -91,7 +111,8 @@ impl Method {
     /// Whether the compared documents are similar. bkdr's own code requires more equal bits than the threshold, not as
     /// many.
     #[allow(clippy::cast_precision_loss, reason = "at most 128 bits")]
-    pub(super) fn similar(&self, compared: &Compared, threshold: f64) -> bool {
+    #[must_use]
+    pub fn similar(&self, compared: &Compared, threshold: f64) -> bool {
         match self {
             Self::Simhash(simhash) if simhash.preset() == SimhashPreset::Bkdr => {
                 let width = f64::from(simhash.width());
@@ -105,9 +126,7 @@ impl Method {
 /// Returns the fingerprint of a document, or the given one.
 fn fingerprint(simhash: &Simhash, side: &Side) -> anyhow::Result<u128> {
     match side {
-        Side::Document(text) => {
-            Ok(sketching::fingerprint(simhash, text.as_str().into(), &Location::Whole("".into()), 0)?)
-        }
+        Side::Document(text) => Ok(fingerprint_of(simhash, text.as_str().into(), &Location::Whole("".into()), 0)?),
         Side::Digits(digits) => {
             let number = u128::from_str_radix(digits, 16).with_context(|| digits.clone())?;
             if number.checked_shr(simhash.width()).is_some_and(|above| above > 0) {
