@@ -29,7 +29,7 @@ pub(crate) fn read(file: impl AsRef<Path>) -> Vec<u64> {
 
 /// The fingerprints of real documents that the tests use.
 pub(crate) fn real() -> Vec<u64> {
-    read(Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/real_simhash64.u64"))
+    read(Path::new(env!("CARGO_MANIFEST_DIR")).join("../tests/data/real_simhash64.u64"))
 }
 
 /// `count` queries: half of them uniform, half a stored value with up to three bits flipped.

@@ -4,7 +4,7 @@
     benches/peers/sketch.py [--rounds 5] [--every 3]
 
 Documents: every third of tests/data/rust-book-documents.ndjson.gz. All run on one core, alternating; medians of the
-rounds. Ours is the Rust library (`cargo bench -p fpsketch --bench sketch`); Python calls the others as their users do:
+rounds. Ours is the Rust library (`cargo bench --bench sketch`); Python calls the others as their users do:
 simhash 2.1.2 `Simhash(text)` with numpy 1.26.4, datasketch 2.0.0 `MinHash(num_perm=128).update_batch`, rensa 0.5.0
 `RMinHash(num_perm=128).update`. MinHash uses five consecutive tokens, which Python cuts from the text; for ready tokens
 only the package's own work is timed. Ready tokens are lists of str or of bytes, ours of `String`.
@@ -59,7 +59,7 @@ def peers(texts):
 
 
 def ours(rounds, every):
-    command = ["cargo", "bench", "--quiet", "-p", "fpsketch", "--bench", "sketch", "--", str(rounds), str(every)]
+    command = ["cargo", "bench", "--quiet", "--bench", "sketch", "--", str(rounds), str(every)]
     lines = subprocess.run(command, cwd=ROOT, check=True, stdout=subprocess.PIPE, text=True).stdout.splitlines()
     return [(found["name"], found["mb_s"]) for found in map(json.loads, lines)]
 

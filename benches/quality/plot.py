@@ -3,7 +3,7 @@
 
     benches/quality/plot.py [--output FILE.svg] [FILE.ndjson]
 
-The file is the output of `cargo bench -p fpsketch --bench quality -- --json`; without a file, the program runs this
+The file is the output of `cargo bench --bench quality -- --json`; without a file, the program runs this
 command. A row for each corpus. Left: both over the maximum distance of fingerprints. Right: one over the other, with
 MinHash.
 """
@@ -31,7 +31,7 @@ def measured(file):
     if file:
         lines = file.read_text().splitlines()
     else:
-        command = ["cargo", "bench", "--quiet", "-p", "fpsketch", "--bench", "quality", "--", "--json"]
+        command = ["cargo", "bench", "--quiet", "--bench", "quality", "--", "--json"]
         lines = subprocess.run(command, cwd=ROOT, check=True, stdout=subprocess.PIPE, text=True).stdout.splitlines()
     corpora = {corpus: {} for corpus in CORPORA}
     for line in map(json.loads, lines):

@@ -1,7 +1,7 @@
 //! Quality of sketches as detectors of near-duplicates: precision and recall against the exact Jaccard similarity, over
 //! all pairs.
 //!
-//! `cargo bench -p fpsketch --bench quality` prints tables, with `-- --json` one JSON object for each point.
+//! `cargo bench --bench quality` prints tables, with `-- --json` one JSON object for each point.
 //!
 //! The documents come from two corpora, `tests/data/rust-book-documents.ndjson.gz` and `tests/data/manuals.ndjson.gz`.
 //! A pair is right if its sets of five consecutive tokens have a Jaccard similarity of at least one half. Tokens are

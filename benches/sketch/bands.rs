@@ -1,6 +1,6 @@
 //! Text to band keys: documents a second on one thread, for 26 bands of 11 rows and shingles of five words.
 //!
-//! `cargo bench -p fpsketch --bench bands` cuts 1,000 pages of `tests/data/rust-book-documents.ndjson.gz` at 3,000
+//! `cargo bench --bench bands` cuts 1,000 pages of `tests/data/rust-book-documents.ndjson.gz` at 3,000
 //! characters and prints the median and the best of nine rounds. `-- PRESET` measures one preset.
 #![allow(
     clippy::unwrap_used,

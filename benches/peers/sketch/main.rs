@@ -1,6 +1,6 @@
 //! Speed of sketching; see ../sketch.py, which runs it beside other systems.
 //!
-//! `cargo bench -p fpsketch --bench sketch` reads the documents of `tests/data/rust-book-documents.ndjson.gz` into
+//! `cargo bench --bench sketch` reads the documents of `tests/data/rust-book-documents.ndjson.gz` into
 //! memory and prints one JSON object per sketch: megabytes of text per second, the median of several rounds on one
 //! thread. `-- ROUNDS EVERY` sets the number of rounds, and takes every EVERY-th document. Ready tokens are five
 //! consecutive white-space tokens; their megabytes are those of the text.

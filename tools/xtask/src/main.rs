@@ -7,6 +7,7 @@ mod demo;
 mod generate;
 mod options;
 mod platforms;
+mod python;
 mod say;
 mod test;
 mod timings;
@@ -15,6 +16,7 @@ mod workspace;
 
 use std::env;
 use std::io::{self, Write};
+use std::path::Path;
 use std::process::ExitCode;
 
 const USAGE: &str = "\
@@ -27,6 +29,9 @@ Usage: cargo xtask COMMAND
          with --long all points of the sweeps, benches in test mode, power failures of recorded processes,
          packages and other platforms;
          with --again also the steps that passed before and for which nothing has changed since
+  python
+         build the wheel and the source distribution of the package for Python in target/python/wheels, and test the
+         wheel in an empty environment
   generate
          write man pages and shell completions of all programs to target/share
   torture [--kills N] [--interrupts N] [--disks N] [--records N] [--seed N] [--programs DIR] [--dir DIR]
@@ -46,6 +51,8 @@ fn main() -> ExitCode {
         ["test", options @ ..] if options.iter().all(|option| ["--long", "--again"].contains(option)) => {
             test::run(options.contains(&"--long"), options.contains(&"--again"))
         }
+        ["python"] => python::run(),
+        ["python", check, programs] => python::check(check, Path::new(programs)),
         ["crash", options @ ..] => crash::run(options),
         ["torture", options @ ..] => torture::run(options),
         ["help" | "--help" | "-h"] => io::stdout().write_all(USAGE.as_bytes()).map_err(Into::into),

@@ -83,6 +83,13 @@ impl Workspace {
         self.build_programs(&[&what[..], &programs].concat())
     }
 
+    /// Builds the programs of a package in the profile of the tests and returns their directory.
+    pub(crate) fn build_for_tests(&self, package: &str) -> Result<PathBuf> {
+        let programs = self.build_programs(&["--profile", SUITE, "--bins", "--package", package])?;
+        let first = programs.0.first().and_then(|(_, path)| path.parent());
+        first.map(Path::to_owned).with_context(|| format!("{package} has no programs"))
+    }
+
     /// Builds the examples of all packages and returns their paths.
     pub(crate) fn build_examples(&self) -> Result<Programs> {
         self.build_programs(&["--profile", SUITE, "--workspace", "--examples"])

@@ -6,7 +6,8 @@ use crate::workspace::{Workspace, announce};
 
 const PACKAGES: [&str; 3] = ["fpstore", "fpsketch", "fpstore-tools"];
 /// Members of the workspace that are not published.
-const UNPUBLISHED: [&str; 2] = ["xtask", "fpstore-it"];
+const UNPUBLISHED: [&str; 6] =
+    ["xtask", "fpstore-benches", "fpstore-bindings", "fpstore-c", "fpstore-it", "fpstore-python"];
 /// Folders for developers, at any depth. Unit tests are among the sources, as in `src/minhash/tests.rs`.
 const LEFT_OUT: [&str; 5] = ["benches", "fuzz", "golden", "proptest-regressions", "tests"];
 

@@ -1,9 +1,16 @@
-//! Whether python3 is there, which runs the independent decoder of the format; a build server must have it.
+//! Whether python3 is there, which runs the independent decoder of the format and the tests of the package for Python; a
+//! build server must have it.
 
+use std::env;
 use std::ffi::OsStr;
+use std::path::Path;
 use std::process::{Command, Stdio};
 
-use anyhow::{Result, bail};
+use anyhow::{Context, Result, bail};
+
+use super::jobs::Job;
+use crate::python;
+use crate::workspace::Workspace;
 
 /// Returns a notice about python3.
 pub(super) fn notice(ci: Option<&OsStr>) -> Result<&'static str> {
@@ -13,14 +20,31 @@ pub(super) fn notice(ci: Option<&OsStr>) -> Result<&'static str> {
 fn text(installed: bool, ci: Option<&OsStr>) -> Result<&'static str> {
     let server = ci.is_some_and(|value| !["", "0", "false"].iter().any(|off| value == *off));
     match (installed, server) {
-        (true, _) => Ok("python3 found: format-spec/decode.py is tested too."),
-        (false, false) => {
-            Ok("SKIPPED: there is no python3, so format-spec/decode.py is not tested. Install python3 to include it.")
-        }
+        (true, _) => Ok("python3 found: format-spec/decode.py and bindings/python are tested too."),
+        (false, false) => Ok(
+            "SKIPPED: there is no python3, so format-spec/decode.py and bindings/python are not tested. Install python3 to include it.",
+        ),
         (false, true) => {
-            bail!("CI is set but there is no python3: format-spec/decode.py could not be tested. Install python3.")
+            bail!(
+                "CI is set but there is no python3: format-spec/decode.py and bindings/python could not be tested. Install python3."
+            )
         }
     }
+}
+
+/// Builds the module for Python and returns its checks, if python3 is there. `programs` is the directory of the programs.
+pub(super) fn jobs(workspace: &Workspace, programs: &Path) -> Result<Vec<Job>> {
+    if !runs("python3") {
+        return Ok(Vec::new());
+    }
+    python::build_module(workspace)?;
+    let this = env::current_exe().context("cannot find xtask")?;
+    let job = |check: &&str| {
+        let mut command = Command::new(&this);
+        command.args(["python", check]).arg(programs);
+        Job { name: format!("Python: {check}"), command }
+    };
+    Ok(python::CHECKS.iter().map(job).collect())
 }
 
 fn runs(program: &str) -> bool {

@@ -1,0 +1,163 @@
+//! Many records in arrays of the caller.
+#![allow(unsafe_code, reason = "structures of a C ABI")]
+
+use std::ffi::{CStr, c_char};
+use std::ops::Range;
+use std::sync::Arc;
+
+use arrow_array::builder::{FixedSizeBinaryBuilder, StringBuilder};
+use arrow_array::{ArrayRef, UInt64Array};
+use fpstore::Result;
+use fpstore_bindings::Columns;
+use fpstore_bindings::input::invalid;
+
+use crate::given;
+use crate::versioned::{Versioned, read};
+
+/// Records in arrays. One of the two arrays of fingerprints is given, and at most one of ids; the others are NULL.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct fps_columns {
+    /// sizeof(fps_columns).
+    pub struct_size: usize,
+    /// Number of records.
+    pub rows: usize,
+    /// Fingerprints of 64 bits.
+    pub fingerprints64: *const u64,
+    /// Fingerprints of the store's width, one after the other, each with its most significant byte first.
+    pub fingerprints: *const u8,
+    /// Ids that are numbers.
+    pub numbers: *const u64,
+    /// Ids that are texts in UTF-8.
+    pub texts: *const *const c_char,
+    /// The bytes of each text; NULL if the texts end with NUL.
+    pub lengths: *const usize,
+}
+
+// SAFETY: plain numbers and pointers, which are used only after a check; the size comes first.
+unsafe impl Versioned for fps_columns {
+    const NAME: &'static str = "fps_columns";
+    const LEAST: usize = size_of::<Self>();
+}
+
+/// Rows that are copied at a time.
+const PIECE: usize = 1 << 16;
+
+#[derive(Clone, Copy, Debug)]
+enum Fingerprints<'a> {
+    Words(&'a [u64]),
+    Bytes(&'a [u8], usize),
+}
+
+#[derive(Clone, Copy, Debug)]
+enum Ids<'a> {
+    None,
+    Numbers(&'a [u64]),
+    Texts(&'a [*const c_char], Option<&'a [usize]>),
+}
+
+/// The arrays of a call.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Given<'a> {
+    rows: usize,
+    fingerprints: Fingerprints<'a>,
+    ids: Ids<'a>,
+}
+
+// SAFETY: the texts are read only, and the caller leaves them as they are until the call returns.
+unsafe impl Send for Given<'_> {}
+
+impl<'a> Given<'a> {
+    /// The arrays of records of a store whose fingerprints have so many bits.
+    ///
+    /// # Safety
+    /// If the pointer is not null, it points to arrays as described, which nobody changes during `'a`.
+    pub(crate) unsafe fn new(columns: *const fps_columns, width: u32) -> Result<Self> {
+        // SAFETY: as this function demands.
+        unsafe {
+            let fps_columns { rows, fingerprints64, fingerprints, numbers, texts, lengths, .. } = read(columns)?;
+            let bytes = width as usize / 8;
+            let fingerprints = match (fingerprints64.is_null(), fingerprints.is_null()) {
+                (false, false) => return Err(invalid("fps_columns has both fingerprints64 and fingerprints")),
+                (false, true) if width != 64 => {
+                    return Err(invalid(format!("fingerprints64 has 64 bits, fingerprints of the store have {width}")));
+                }
+                (false, true) => Fingerprints::Words(given::array(fingerprints64, rows, "fingerprints64")?),
+                (true, _) => {
+                    let all = rows.saturating_mul(bytes);
+                    Fingerprints::Bytes(given::array(fingerprints, all, "fingerprints")?, bytes)
+                }
+            };
+            let ids = match (numbers.is_null(), texts.is_null()) {
+                (true, true) => Ids::None,
+                (false, true) => Ids::Numbers(given::array(numbers, rows, "numbers")?),
+                (true, false) => {
+                    let lengths = (!lengths.is_null()).then(|| given::array(lengths, rows, "lengths")).transpose()?;
+                    Ids::Texts(given::array(texts, rows, "texts")?, lengths)
+                }
+                (false, false) => return Err(invalid("fps_columns has both numbers and texts")),
+            };
+            Ok(Self { rows, fingerprints, ids })
+        }
+    }
+
+    /// All records at once.
+    pub(crate) fn whole(&self) -> Result<Columns> {
+        self.piece(0..self.rows)
+    }
+
+    /// All records, some at a time.
+    pub(crate) fn pieces(self) -> impl Iterator<Item = Result<Columns>> {
+        (0..self.rows).step_by(PIECE).map(move |first| self.piece(first..self.rows.min(first + PIECE)))
+    }
+
+    fn piece(&self, rows: Range<usize>) -> Result<Columns> {
+        let fingerprints: ArrayRef = match self.fingerprints {
+            Fingerprints::Words(words) => Arc::new(UInt64Array::from(cut(words, rows.clone()).to_vec())),
+            Fingerprints::Bytes(all, bytes) => {
+                let length = i32::try_from(bytes).unwrap_or_default();
+                let mut column = FixedSizeBinaryBuilder::with_capacity(rows.len(), length);
+                for one in cut(all, rows.start * bytes..rows.end * bytes).chunks(bytes.max(1)) {
+                    column.append_value(one).map_err(|error| invalid(error.to_string()))?;
+                }
+                Arc::new(column.finish())
+            }
+        };
+        let ids: Option<ArrayRef> = match self.ids {
+            Ids::None => None,
+            Ids::Numbers(numbers) => Some(Arc::new(UInt64Array::from(cut(numbers, rows).to_vec()))),
+            Ids::Texts(texts, lengths) => {
+                let mut column = StringBuilder::new();
+                for (row, text) in rows.clone().zip(cut(texts, rows)) {
+                    let length = lengths.map(|lengths| lengths.get(row).copied().unwrap_or_default());
+                    // SAFETY: `new` demands it.
+                    column.append_value(unsafe { text_of(row, *text, length) }?);
+                }
+                Some(Arc::new(column.finish()))
+            }
+        };
+        Ok((fingerprints, ids))
+    }
+}
+
+fn cut<T>(all: &[T], rows: Range<usize>) -> &[T] {
+    all.get(rows).unwrap_or_default()
+}
+
+/// A text of a row.
+///
+/// # Safety
+/// It is null, or has so many bytes or ends with NUL.
+unsafe fn text_of<'a>(row: usize, text: *const c_char, length: Option<usize>) -> Result<&'a str> {
+    if text.is_null() {
+        return Err(invalid(format!("row {row}: the id is NULL")));
+    }
+    // SAFETY: as this function demands.
+    let bytes = unsafe {
+        match length {
+            Some(length) => given::array(text.cast::<u8>(), length, "the text of an id")?,
+            None => CStr::from_ptr(text).to_bytes(),
+        }
+    };
+    std::str::from_utf8(bytes).map_err(|_| invalid(format!("row {row}: the id is not UTF-8")))
+}

@@ -1,0 +1,176 @@
+//! Loads of many records, durable and all or nothing.
+#![allow(unsafe_code, reason = "functions of a C ABI")]
+
+use std::ffi::{c_char, c_int, c_void};
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use std::sync::mpsc::{RecvTimeoutError, sync_channel};
+use std::thread;
+use std::time::Duration;
+
+use arrow_array::ffi_stream::FFI_ArrowArrayStream;
+use fpstore::{Error, ErrorKind, Result};
+use fpstore_bindings::input::invalid;
+use fpstore_bindings::{Columns, Deed, Handle, Loaded};
+
+use crate::border::{border, fps_error, fps_kind};
+use crate::columns::{Given, fps_columns};
+use crate::given;
+use crate::store::{fps_store, with};
+use crate::stream;
+use crate::versioned::{Out, Versioned};
+
+/// What a load does with the records.
+pub type fps_deed = u32;
+
+/// Adds them.
+pub const FPS_ADD: fps_deed = 0;
+/// Adds them, and removes other fingerprints of the same ids. The store needs an index of ids.
+pub const FPS_REPLACE: fps_deed = 1;
+/// Removes them.
+pub const FPS_REMOVE: fps_deed = 2;
+
+/// Is told some twenty times a second, by the thread that called, how many records were read so far. Another value than
+/// 0 asks for the end: the load then fails with FPS_STOPPED and leaves the store as it was. NULL is allowed.
+pub type fps_progress = Option<unsafe extern "C" fn(context: *mut c_void, records: u64) -> c_int>;
+
+/// The result of a load.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct fps_loaded {
+    /// sizeof(fps_loaded).
+    pub struct_size: usize,
+    /// Records that were given.
+    pub records: u64,
+    /// Records that were added; the others were there.
+    pub added: u64,
+    /// Records that were removed.
+    pub removed: u64,
+    /// Records without a fingerprint (null), which were left out.
+    pub nulls: u64,
+}
+
+// SAFETY: plain numbers; the size comes first.
+unsafe impl Versioned for fps_loaded {
+    const NAME: &'static str = "fps_loaded";
+    const LEAST: usize = size_of::<Self>();
+}
+
+/// Loads records of arrays, durably and all or nothing. `loaded` may be NULL.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn fps_load(
+    store: *const fps_store,
+    deed: fps_deed,
+    records: *const fps_columns,
+    progress: fps_progress,
+    context: *mut c_void,
+    loaded: *mut fps_loaded,
+    error: *mut *mut fps_error,
+) -> fps_kind {
+    // SAFETY: the rules of the header.
+    unsafe {
+        border(error, || {
+            let out = Out::new(loaded)?;
+            let report = with(store, |handle| {
+                let given = Given::new(records, handle.store()?.parameters().width())?;
+                load(handle, deed, given.pieces(), (progress, context))
+            })?;
+            out.set(report);
+            Ok(())
+        })
+    }
+}
+
+/// Loads the records of a stream of record batches, durably and all or nothing, and releases the stream, after an error
+/// too. Fingerprints are uint64 (or int64 with the same bits) or fixed_size_binary with the most significant byte
+/// first, ids any integers or strings. `fingerprint_column` NULL stands for "fingerprint", `id_column` NULL for "id",
+/// if there is such a column. Another thread than that of the caller may read the stream. `loaded` may be NULL.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn fps_load_stream(
+    store: *const fps_store,
+    deed: fps_deed,
+    records: *mut FFI_ArrowArrayStream,
+    fingerprint_column: *const c_char,
+    id_column: *const c_char,
+    progress: fps_progress,
+    context: *mut c_void,
+    loaded: *mut fps_loaded,
+    error: *mut *mut fps_error,
+) -> fps_kind {
+    // SAFETY: the rules of the header.
+    unsafe {
+        border(error, || {
+            let records = stream::import(records)?;
+            let out = Out::new(loaded)?;
+            let fingerprints = given::text_or_none(fingerprint_column, "fingerprint_column")?.unwrap_or("fingerprint");
+            let ids = given::text_or_none(id_column, "id_column")?;
+            let batches = stream::columns(records, fingerprints, ids);
+            out.set(with(store, |handle| load(handle, deed, batches, (progress, context)))?);
+            Ok(())
+        })
+    }
+}
+
+/// # Safety
+/// The function of the caller may be called with its context.
+unsafe fn load(
+    handle: &Handle,
+    deed: fps_deed,
+    batches: impl Iterator<Item = Result<Columns>> + Send,
+    (progress, context): (fps_progress, *mut c_void),
+) -> Result<fps_loaded> {
+    let deed = match deed {
+        FPS_ADD => Deed::Add,
+        FPS_REPLACE => Deed::Replace,
+        FPS_REMOVE => Deed::Remove,
+        other => return Err(invalid(format!("the deed is {other}; expected FPS_ADD, FPS_REPLACE or FPS_REMOVE"))),
+    };
+    let report = match progress {
+        None => fpstore_bindings::load(handle, deed, batches, |_| handle.stop.check()),
+        Some(progress) => {
+            // SAFETY: as this function demands.
+            let tell = |records| unsafe { progress(context, records) == 0 };
+            watched(handle, |seen| fpstore_bindings::load(handle, deed, batches, seen), tell)
+        }
+    };
+    let Loaded { records, added, removed, nulls } = report?;
+    Ok(fps_loaded { struct_size: size_of::<fps_loaded>(), records, added, removed, nulls })
+}
+
+/// Runs work on another thread and tells of it meanwhile, and at the end; where `tell` returns `false`, stops it.
+fn watched<T: Send>(
+    handle: &Handle,
+    work: impl FnOnce(&mut dyn FnMut(u64) -> Result<()>) -> Result<T> + Send,
+    mut tell: impl FnMut(u64) -> bool,
+) -> Result<T> {
+    const PAUSE: Duration = Duration::from_millis(50);
+    let (seen, mut is_stopped) = (AtomicU64::new(0), false);
+    let mut note = |records| {
+        seen.store(records, Relaxed);
+        handle.stop.check()
+    };
+    let done = thread::scope(|scope| {
+        let (ended, end) = sync_channel::<()>(0);
+        let work = move || {
+            let _ended = ended;
+            work(&mut note)
+        };
+        let thread = thread::Builder::new().name("fpstore load".to_owned()).spawn_scoped(scope, work);
+        let thread = thread.map_err(|error| Error::new(ErrorKind::Io, format!("cannot start a thread: {error}")))?;
+        while end.recv_timeout(PAUSE) == Err(RecvTimeoutError::Timeout) {
+            if !is_stopped && !tell(seen.load(Relaxed)) {
+                is_stopped = true;
+                handle.stop.set(true);
+            }
+        }
+        thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+    });
+    if is_stopped {
+        handle.stop.set(false);
+        let stopped = || Error::new(ErrorKind::Stopped, "stopped before the end").at_path(handle.path());
+        return done.map_err(|_| stopped());
+    }
+    if done.is_ok() {
+        let _ = tell(seen.load(Relaxed));
+    }
+    done
+}

@@ -1,0 +1,35 @@
+//! What the bindings to other languages share: columns of Arrow arrays become records, answers become streams of record
+//! batches. Answers are made by the library alone.
+//!
+//! * `input/`: fingerprints, ids and keys in Arrow arrays, row by row.
+//! * `output/`: rows of answers to record batches, and the thread that makes them ([`Answers`]).
+//! * `open.rs` opens a store whose kind and width are known at run time only, so that its long work can be stopped.
+//! * One file for each kind of work: `load.rs`, `write.rs`, `query.rs`, `pairs.rs`, `clusters.rs`, and those of key
+//!   indexes in `keys/`.
+//!
+//! Guaranteed: memory is bounded as in the library; a consumer that stops reading stops the work.
+
+mod clusters;
+pub mod input;
+mod keys;
+mod load;
+mod open;
+mod output;
+mod pairs;
+mod plan;
+mod query;
+mod scan;
+mod statistics;
+mod write;
+
+pub use clusters::{ClusterOptions, Kept, clusters, keep};
+pub use keys::{KeyColumns, key_clusters, key_keep, key_load, key_pairs, key_queries, remove_ids};
+pub use load::{Columns, Deed, Loaded, load};
+pub use open::{AnyIndex, AnySnapshot, Handle, Stop};
+pub use output::{Answers, BATCH, Kind, Layout, Rows, Sender};
+pub use pairs::{PairOptions, join, pairs};
+pub use plan::design;
+pub use query::{Question, contains_near, queries};
+pub use scan::records;
+pub use statistics::statistics_json;
+pub use write::{insert, insert_if_new, remove};

@@ -1,0 +1,232 @@
+//! Rows of an answer, value by value, until they are a record batch.
+
+use std::sync::Arc;
+
+use arrow_array::builder::{FixedSizeBinaryBuilder, StringBuilder};
+use arrow_array::{ArrayRef, BooleanArray, Float64Array, RecordBatch, UInt32Array, UInt64Array};
+use arrow_schema::{DataType, Field, Schema, SchemaRef};
+use fpstore::clusters::Label;
+use fpstore::{Error, ErrorKind, Fingerprint, Id, IdKind, Result};
+
+/// Rows of a record batch. A batch is large enough to cost little, and small enough to come soon.
+pub const BATCH: usize = 1 << 14;
+
+/// What a column holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// Fingerprints of this many bits: `uint64`, or `fixed_size_binary`, most significant byte first.
+    Fingerprint(u32),
+    /// Ids, or counts where there are none: `uint64` or `utf8`.
+    Id(IdKind),
+    /// `uint64`, may be null.
+    Number,
+    /// A distance in bits: `uint32`, may be null.
+    Distance,
+    /// `float64`, may be null.
+    Estimate,
+    /// `bool`.
+    Flag,
+}
+
+/// The columns of an answer.
+#[derive(Clone, Debug)]
+pub struct Layout {
+    kinds: Arc<[Kind]>,
+    schema: SchemaRef,
+}
+
+impl Layout {
+    /// Columns with these names.
+    #[must_use]
+    pub fn new(columns: &[(&str, Kind)]) -> Self {
+        let field = |&(name, kind): &(&str, Kind)| {
+            let nullable = matches!(kind, Kind::Number | Kind::Distance | Kind::Estimate | Kind::Id(_));
+            Field::new(name, kind.data_type(), nullable)
+        };
+        let schema = Schema::new(columns.iter().map(field).collect::<Vec<_>>());
+        Self { kinds: columns.iter().map(|(_, kind)| *kind).collect(), schema: Arc::new(schema) }
+    }
+
+    /// Their schema.
+    #[must_use]
+    pub fn schema(&self) -> SchemaRef {
+        Arc::clone(&self.schema)
+    }
+
+    /// No rows yet.
+    #[must_use]
+    pub fn rows(&self) -> Rows {
+        let columns = self.kinds.iter().map(|kind| Values::new(*kind)).collect();
+        Rows { schema: self.schema(), columns, next: 0, count: 0 }
+    }
+}
+
+impl Kind {
+    fn data_type(self) -> DataType {
+        match self {
+            Self::Fingerprint(64) | Self::Number | Self::Id(IdKind::Number | IdKind::None) => DataType::UInt64,
+            Self::Fingerprint(width) => DataType::FixedSizeBinary((width / 8).cast_signed()),
+            Self::Id(IdKind::Text) => DataType::Utf8,
+            Self::Distance => DataType::UInt32,
+            Self::Estimate => DataType::Float64,
+            Self::Flag => DataType::Boolean,
+        }
+    }
+}
+
+/// Rows of a batch that is being made. Values are pushed row by row, in the order of the columns.
+#[derive(Debug)]
+pub struct Rows {
+    schema: SchemaRef,
+    columns: Vec<Values>,
+    next: usize,
+    count: usize,
+}
+
+#[derive(Debug)]
+enum Values {
+    Words(Vec<u64>),
+    Bytes(FixedSizeBinaryBuilder),
+    Texts(StringBuilder),
+    Numbers(Vec<Option<u64>>),
+    Distances(Vec<Option<u32>>),
+    Estimates(Vec<Option<f64>>),
+    Flags(Vec<bool>),
+}
+
+impl Values {
+    fn new(kind: Kind) -> Self {
+        match kind {
+            Kind::Fingerprint(64) => Self::Words(Vec::new()),
+            Kind::Fingerprint(width) => Self::Bytes(FixedSizeBinaryBuilder::new((width / 8).cast_signed())),
+            Kind::Id(IdKind::Text) => Self::Texts(StringBuilder::new()),
+            Kind::Id(_) | Kind::Number => Self::Numbers(Vec::new()),
+            Kind::Distance => Self::Distances(Vec::new()),
+            Kind::Estimate => Self::Estimates(Vec::new()),
+            Kind::Flag => Self::Flags(Vec::new()),
+        }
+    }
+
+    fn finish(self) -> ArrayRef {
+        match self {
+            Self::Words(words) => Arc::new(UInt64Array::from(words)),
+            Self::Bytes(mut bytes) => Arc::new(bytes.finish()),
+            Self::Texts(mut texts) => Arc::new(texts.finish()),
+            Self::Numbers(numbers) => Arc::new(UInt64Array::from(numbers)),
+            Self::Distances(distances) => Arc::new(UInt32Array::from(distances)),
+            Self::Estimates(estimates) => Arc::new(Float64Array::from(estimates)),
+            Self::Flags(flags) => Arc::new(BooleanArray::from(flags)),
+        }
+    }
+}
+
+impl Rows {
+    fn value(&mut self) -> Option<&mut Values> {
+        self.next += 1;
+        self.columns.get_mut(self.next - 1)
+    }
+
+    /// Pushes a fingerprint.
+    #[inline]
+    pub fn fingerprint<F: Fingerprint>(&mut self, fingerprint: F) {
+        match self.value() {
+            Some(Values::Words(words)) => words.push(fingerprint.word(0)),
+            Some(Values::Bytes(all)) => {
+                let mut bytes = [0; 32];
+                for (number, word) in bytes.as_chunks_mut::<8>().0.iter_mut().enumerate() {
+                    *word = fingerprint.word(number).to_be_bytes();
+                }
+                // The length is that of the column.
+                let _ = all.append_value(bytes.get(..F::BYTES).unwrap_or_default());
+            }
+            _ => {}
+        }
+    }
+
+    /// Pushes an id, or the count that is in its place.
+    #[inline]
+    pub fn id(&mut self, id: &Id) {
+        match (self.value(), id) {
+            (Some(Values::Numbers(all)), Id::Number(number) | Id::Count(number)) => all.push(Some(*number)),
+            (Some(Values::Texts(all)), Id::Text(text)) => all.append_value(text),
+            _ => {}
+        }
+    }
+
+    /// Pushes a null in place of an id.
+    pub fn no_id(&mut self) {
+        match self.value() {
+            Some(Values::Numbers(all)) => all.push(None),
+            Some(Values::Texts(all)) => all.append_null(),
+            _ => {}
+        }
+    }
+
+    /// Pushes a number.
+    #[inline]
+    pub fn number(&mut self, number: impl Into<Option<u64>>) {
+        if let Some(Values::Numbers(all)) = self.value() {
+            all.push(number.into());
+        }
+    }
+
+    /// Pushes a distance.
+    #[inline]
+    pub fn distance(&mut self, distance: impl Into<Option<u32>>) {
+        if let Some(Values::Distances(all)) = self.value() {
+            all.push(distance.into());
+        }
+    }
+
+    /// Pushes an estimate.
+    #[inline]
+    pub fn estimate(&mut self, estimate: Option<f64>) {
+        if let Some(Values::Estimates(all)) = self.value() {
+            all.push(estimate);
+        }
+    }
+
+    /// Pushes yes or no.
+    pub fn flag(&mut self, flag: bool) {
+        if let Some(Values::Flags(all)) = self.value() {
+            all.push(flag);
+        }
+    }
+
+    /// Pushes the label of a cluster: an id or a fingerprint.
+    #[inline]
+    pub fn label<F: Fingerprint>(&mut self, label: &Label<F>) {
+        match label {
+            Label::Id(id) => self.id(id),
+            Label::Fingerprint(fingerprint) => self.fingerprint(*fingerprint),
+        }
+    }
+
+    /// Ends the row.
+    #[inline]
+    pub fn end_row(&mut self) {
+        self.next = 0;
+        self.count += 1;
+    }
+
+    /// Whether there are enough for a batch.
+    #[must_use]
+    pub fn is_full(&self) -> bool {
+        self.count >= BATCH
+    }
+
+    /// Number of rows.
+    #[must_use]
+    pub fn count(&self) -> usize {
+        self.count
+    }
+
+    /// The record batch.
+    ///
+    /// # Errors
+    /// `Io` if columns have different lengths, which is an error of this crate.
+    pub fn finish(self) -> Result<RecordBatch> {
+        let columns = self.columns.into_iter().map(Values::finish).collect();
+        RecordBatch::try_new(self.schema, columns).map_err(|error| Error::new(ErrorKind::Io, error.to_string()))
+    }
+}

@@ -1,0 +1,127 @@
+//! Single writes of many records: durable when the call returns.
+
+use arrow_array::{ArrayRef, RecordBatch};
+use fpstore::{Durability, Fingerprint, IdKind, IdRef, Result, Store, WriteBatch};
+
+use crate::input::{IdColumn, fingerprints};
+use crate::open::{Handle, Stop, with_store};
+use crate::output::{Kind, Layout};
+
+/// Inserts the records of two columns, all or nothing; `stop` ends it before anything is written. Returns how many were given; those without a fingerprint do not
+/// count.
+///
+/// # Errors
+/// `InvalidInput` that names the row, or those of [`fpstore::Store::write`].
+pub fn insert(
+    handle: &Handle,
+    column: &ArrayRef,
+    ids: Option<&ArrayRef>,
+    durability: Durability,
+    stop: &Stop,
+) -> Result<u64> {
+    with_store!(handle.store()?, store => {
+        let (batch, given) = batch(column, ids, stop, |batch, fingerprint, id| batch.insert(fingerprint, id))?;
+        store.write(&batch, durability)?;
+        Ok(given)
+    })
+}
+
+/// Removes the records of two columns, all or nothing; returns how many there were.
+///
+/// # Errors
+/// As [`insert`].
+pub fn remove(
+    handle: &Handle,
+    column: &ArrayRef,
+    ids: Option<&ArrayRef>,
+    durability: Durability,
+    stop: &Stop,
+) -> Result<u64> {
+    with_store!(handle.store()?, store => {
+        let (batch, _) = batch(column, ids, stop, |batch, fingerprint, id| batch.remove(fingerprint, id))?;
+        Ok(store.write(&batch, durability)?.removed)
+    })
+}
+
+/// The writes of two columns, and the number of records.
+fn batch<F: Fingerprint>(
+    column: &ArrayRef,
+    ids: Option<&ArrayRef>,
+    stop: &Stop,
+    write: impl Fn(&mut WriteBatch<F>, F, IdRef<'_>),
+) -> Result<(WriteBatch<F>, u64)> {
+    let ids = IdColumn::new(ids)?;
+    ids.check_length(column.len())?;
+    let (mut batch, mut given) = (WriteBatch::new(), 0);
+    fingerprints::each(&**column, |row, fingerprint| {
+        stop.check()?;
+        if let Some(fingerprint) = fingerprint {
+            write(&mut batch, fingerprint, ids.get(row)?);
+            given += 1;
+        }
+        Ok(())
+    })?;
+    Ok((batch, given))
+}
+
+/// Inserts each record of two columns that has no record within distance `k`, one after the other: `inserted`, `number`
+/// of the record if the store numbers its records, and where it was not inserted the nearest record's `id` and
+/// `distance`. A row without a fingerprint is not inserted.
+///
+/// # Errors
+/// As [`insert`], after the rows before the error were inserted.
+pub fn insert_if_new(
+    handle: &Handle,
+    column: &ArrayRef,
+    ids: Option<&ArrayRef>,
+    k: u32,
+    durability: Durability,
+    stop: &Stop,
+) -> Result<RecordBatch> {
+    with_store!(handle.store()?, store => insert_each_if_new(store, column, ids, k, durability, stop))
+}
+
+fn insert_each_if_new<F: Fingerprint>(
+    store: &Store<F>,
+    column: &ArrayRef,
+    ids: Option<&ArrayRef>,
+    k: u32,
+    durability: Durability,
+    stop: &Stop,
+) -> Result<RecordBatch> {
+    let kind = store.parameters().ids();
+    let ids = IdColumn::new(ids)?;
+    ids.check_length(column.len())?;
+    let layout = Layout::new(&[
+        ("inserted", Kind::Flag),
+        ("number", Kind::Number),
+        (if kind == IdKind::None { "count" } else { "id" }, Kind::Id(kind)),
+        ("distance", Kind::Distance),
+    ]);
+    let mut rows = layout.rows();
+    fingerprints::each::<F>(&**column, |row, fingerprint| {
+        stop.check()?;
+        let outcome = match fingerprint {
+            // One sync at the end makes all of them durable.
+            Some(fingerprint) => Some(store.insert_if_new(fingerprint, ids.get(row)?, k, Durability::Buffered)?),
+            None => None,
+        };
+        rows.flag(outcome.as_ref().is_some_and(|outcome| outcome.inserted));
+        rows.number(outcome.as_ref().and_then(|outcome| outcome.number));
+        let near = outcome.as_ref().filter(|outcome| !outcome.inserted);
+        match near.and_then(|outcome| outcome.own.first().or(outcome.duplicates.first())) {
+            Some(near) => {
+                rows.id(&near.id);
+                rows.distance(near.distance);
+            }
+            None => {
+                rows.no_id();
+                rows.distance(None);
+            }
+        }
+        rows.end_row();
+        Ok(())
+    })?;
+    store.sync(durability)?;
+    rows.finish()
+}

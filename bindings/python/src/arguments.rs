@@ -1,0 +1,146 @@
+//! Arguments that the programs have too, by the names that they have there.
+
+use std::collections::HashMap;
+use std::path::PathBuf;
+use std::str::FromStr;
+use std::sync::Arc;
+
+use fpstore::clusters::{Keeper, Linkage};
+use fpstore::{Durability, Filters, Id, IdRef, Options, ReadMode};
+use fpstore_bindings::input::IdColumn;
+use fpstore_bindings::{ClusterOptions, PairOptions};
+use fpstore_tools::size;
+use pyo3::prelude::*;
+
+use crate::errors::{invalid, of_store};
+use crate::process;
+use crate::source::Source;
+
+/// Bytes: a number, or a text such as `4GiB`.
+#[derive(Clone, Debug, FromPyObject)]
+pub(crate) enum Size {
+    Bytes(u64),
+    Text(String),
+}
+
+impl Size {
+    pub(crate) fn bytes(&self) -> PyResult<u64> {
+        match self {
+            Self::Bytes(bytes) => Ok(*bytes),
+            Self::Text(text) => size::parse(text).map_err(|error| invalid(format!("{text:?}: {error}"))),
+        }
+    }
+}
+
+/// A value that the library parses.
+pub(crate) fn parsed<T: FromStr<Err = fpstore::Error>>(text: &str) -> PyResult<T> {
+    text.parse().map_err(of_store)
+}
+
+/// One of some names.
+fn named<T: Copy>(what: &str, name: &str, values: &[(&str, T)]) -> PyResult<T> {
+    let found = values.iter().find(|(known, _)| *known == name).map(|(_, value)| *value);
+    found.ok_or_else(|| {
+        let names: Vec<&str> = values.iter().map(|(name, _)| *name).collect();
+        invalid(format!("{what}={name:?}: expected one of {}", names.join(", ")))
+    })
+}
+
+pub(crate) fn durability(name: &str) -> PyResult<Durability> {
+    let values =
+        [("buffered", Durability::Buffered), ("sync", Durability::SyncData), ("sync-all", Durability::SyncAll)];
+    named("durability", name, &values)
+}
+
+pub(crate) fn linkage(name: &str) -> PyResult<Linkage> {
+    let values = [("single", Linkage::Single), ("star", Linkage::Star), ("complete", Linkage::Complete)];
+    named("linkage", name, &values)
+}
+
+/// The keeper: `smallest`, `largest`, or a column of ids, the most important one first.
+fn keeper(given: Option<&Bound<'_, PyAny>>) -> PyResult<Keeper> {
+    let Some(given) = given else { return Ok(Keeper::Smallest) };
+    if let Ok(name) = given.extract::<String>() {
+        let is_smallest = named("keep", &name, &[("smallest", true), ("largest", false)])?;
+        return Ok(if is_smallest { Keeper::Smallest } else { Keeper::Largest });
+    }
+    let column = Source::of(given)?.whole(given.py())?;
+    let ids = IdColumn::new(Some(&column)).map_err(of_store)?;
+    let mut ranks = HashMap::with_capacity(column.len());
+    for row in 0..column.len() {
+        let id = match ids.get(row).map_err(of_store)? {
+            IdRef::Text(text) => Id::from(text),
+            IdRef::Number(number) => Id::Number(number),
+            IdRef::None => continue,
+        };
+        ranks.entry(id).or_insert(row as u64);
+    }
+    Ok(Keeper::Ranked(Arc::new(move |id| ranks.get(id).copied())))
+}
+
+/// Threads by default: one a processor.
+fn available_threads() -> usize {
+    std::thread::available_parallelism().map_or(1, std::num::NonZero::get)
+}
+
+/// More threads are a mistake, and could stop the machine.
+const MOST_THREADS: usize = 1024;
+
+/// How a store is opened.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Opening {
+    pub(crate) read_mode: Option<String>,
+    pub(crate) filters: Option<String>,
+    pub(crate) filter_memory: Option<Size>,
+    pub(crate) memory: Option<Size>,
+    pub(crate) tmp_dir: Option<PathBuf>,
+    pub(crate) threads: Option<usize>,
+}
+
+impl Opening {
+    /// The options of the library, and the number of threads.
+    pub(crate) fn options(&self) -> PyResult<(Options, usize)> {
+        let threads = self.threads.unwrap_or_else(available_threads);
+        if threads == 0 || threads > MOST_THREADS {
+            return Err(invalid(format!("threads={threads}: expected 1 to {MOST_THREADS}")));
+        }
+        // Stores share their threads, unless one wants its own.
+        let options = if self.threads.is_some() { Options::new().with_threads(threads) } else { process::options() };
+        let mut options = options.with_temp_dir(self.tmp_dir.as_deref());
+        if let Some(mode) = &self.read_mode {
+            let mode = named("read_mode", mode, &[("mmap", ReadMode::Mmap), ("pread", ReadMode::Pread)])?;
+            options = options.with_read_mode(mode);
+        }
+        if let Some(when) = &self.filters {
+            let values = [("background", Filters::Background), ("at-open", Filters::AtOpen), ("off", Filters::Off)];
+            options = options.with_filters(named("filters", when, &values)?);
+        }
+        if let Some(size) = &self.filter_memory {
+            options = options.with_filter_memory(size.bytes()?);
+        }
+        if let Some(size) = &self.memory {
+            options = options.with_load_memory(size.bytes()?);
+        }
+        Ok((options, threads))
+    }
+}
+
+/// What work over all records may take.
+pub(crate) fn pair_options(memory: Option<&Size>, tmp_dir: Option<PathBuf>) -> PyResult<PairOptions> {
+    Ok(PairOptions { memory: memory.map(Size::bytes).transpose()?, temp_dir: tmp_dir })
+}
+
+/// How clusters are made.
+pub(crate) fn cluster_options(
+    linkage_name: &str,
+    keep: Option<&Bound<'_, PyAny>>,
+    memory: Option<&Size>,
+    tmp_dir: Option<PathBuf>,
+) -> PyResult<ClusterOptions> {
+    Ok(ClusterOptions {
+        linkage: linkage(linkage_name)?,
+        keeper: keeper(keep)?,
+        memory: memory.map(Size::bytes).transpose()?,
+        temp_dir: tmp_dir,
+    })
+}

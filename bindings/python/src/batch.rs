@@ -1,0 +1,107 @@
+//! A record batch.
+
+use arrow_array::{Array, RecordBatch, StructArray};
+use pyo3::exceptions::PyKeyError;
+use pyo3::prelude::*;
+use pyo3::types::{PyCapsule, PyDict, PyList, PyTuple};
+
+use crate::array::PyArray;
+use crate::{capsule, values};
+
+/// Some rows of an answer: an Arrow record batch, for `pyarrow.record_batch(b)`, `polars.DataFrame(b)` and others.
+#[pyclass(frozen, name = "Batch", module = "fpstore")]
+#[derive(Clone, Debug)]
+pub(crate) struct PyBatch {
+    pub(crate) batch: RecordBatch,
+    pub(crate) hasher: Option<String>,
+    pub(crate) sample_bits: Option<u8>,
+}
+
+impl PyBatch {
+    pub(crate) fn new(batch: RecordBatch) -> Self {
+        Self { batch, hasher: None, sample_bits: None }
+    }
+}
+
+#[pymethods]
+impl PyBatch {
+    /// What made the keys of `fpstore.bands`; of other batches None.
+    #[getter]
+    fn hasher(&self) -> Option<&str> {
+        self.hasher.as_deref()
+    }
+
+    /// Bits of a sample of the sketches of `fpstore.bands`; of other batches None.
+    #[getter]
+    fn sample_bits(&self) -> Option<u8> {
+        self.sample_bits
+    }
+
+    /// Number of rows.
+    #[getter]
+    fn num_rows(&self) -> usize {
+        self.batch.num_rows()
+    }
+
+    /// Names of the columns.
+    #[getter]
+    fn column_names(&self) -> Vec<String> {
+        self.batch.schema().fields().iter().map(|field| field.name().clone()).collect()
+    }
+
+    fn __len__(&self) -> usize {
+        self.batch.num_rows()
+    }
+
+    /// The column of a name.
+    fn __getitem__(&self, name: &str) -> PyResult<PyArray> {
+        let column = self.batch.column_by_name(name);
+        let array = column.cloned().ok_or_else(|| PyKeyError::new_err(name.to_owned()))?;
+        Ok(PyArray { array, hasher: self.hasher.clone().filter(|_| name == "keys") })
+    }
+
+    /// The columns as lists.
+    fn to_pydict<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        let columns = PyDict::new(py);
+        for (field, column) in self.batch.schema().fields().iter().zip(self.batch.columns()) {
+            columns.set_item(field.name(), values::all(py, &**column)?)?;
+        }
+        Ok(columns)
+    }
+
+    /// The rows as dictionaries.
+    fn to_pylist<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
+        let schema = self.batch.schema();
+        let rows = PyList::empty(py);
+        for row in 0..self.batch.num_rows() {
+            let one = PyDict::new(py);
+            for (field, column) in schema.fields().iter().zip(self.batch.columns()) {
+                one.set_item(field.name(), values::value(py, &**column, row)?)?;
+            }
+            rows.append(one)?;
+        }
+        Ok(rows)
+    }
+
+    /// Arrow's capsules of schema and values.
+    #[pyo3(signature = (requested_schema=None))]
+    fn __arrow_c_array__<'py>(
+        &self,
+        py: Python<'py>,
+        requested_schema: Option<Bound<'py, PyAny>>,
+    ) -> PyResult<Bound<'py, PyTuple>> {
+        let _ = requested_schema;
+        let columns: &dyn Array = &StructArray::from(self.batch.clone());
+        capsule::of_array(py, columns)
+    }
+
+    /// Arrow's capsule of the schema.
+    fn __arrow_c_schema__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyCapsule>> {
+        capsule::of_schema(py, &self.batch.schema())
+    }
+
+    fn __repr__(&self) -> String {
+        let columns = self.column_names();
+        format!("<fpstore.Batch of {} rows: {}>", self.batch.num_rows(), columns.join(", "))
+    }
+}

@@ -1,0 +1,68 @@
+//! Errors of the library as Python's exceptions. Their classes are in `fpstore/errors.py`.
+
+use arrow_schema::ArrowError;
+use fpstore::{Error, ErrorKind};
+use pyo3::prelude::*;
+use pyo3::sync::PyOnceLock;
+use pyo3::types::PyType;
+
+/// The class of a kind.
+fn class(kind: ErrorKind) -> &'static str {
+    match kind {
+        ErrorKind::NotFound => "NotFoundError",
+        ErrorKind::AlreadyExists => "AlreadyExistsError",
+        ErrorKind::Damaged => "DamagedError",
+        ErrorKind::Unsupported => "UnsupportedError",
+        ErrorKind::InvalidInput => "InvalidInputError",
+        ErrorKind::Locked => "LockedError",
+        ErrorKind::ReadOnly => "ReadOnlyError",
+        ErrorKind::Poisoned => "PoisonedError",
+        ErrorKind::Stopped => "StoppedError",
+        _ => "IoError",
+    }
+}
+
+/// The exception of an error of the library.
+pub(crate) fn of_store(error: Error) -> PyErr {
+    Python::attach(|py| {
+        let made = made(py, &error);
+        made.unwrap_or_else(|failed| failed)
+    })
+}
+
+fn made(py: Python<'_>, error: &Error) -> PyResult<PyErr> {
+    static MODULE: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
+    let module = MODULE.get_or_try_init(py, || py.import("fpstore.errors").map(|module| module.into_any().unbind()))?;
+    let class = module.bind(py).getattr(class(error.kind()))?.cast_into::<PyType>()?;
+    let path = error.path().map(std::path::Path::to_path_buf);
+    let exception = class.call1((error.to_string(), path, error.offset()))?;
+    Ok(PyErr::from_value(exception))
+}
+
+/// The exception of an error of Arrow: that of the library if it came from there.
+pub(crate) fn of_arrow(error: ArrowError) -> PyErr {
+    match error {
+        ArrowError::ExternalError(source) => match source.downcast::<Error>() {
+            Ok(error) => of_store(*error),
+            Err(other) => invalid(other.to_string()),
+        },
+        other => invalid(other.to_string()),
+    }
+}
+
+/// The exception of an error of the options of a sketch.
+pub(crate) fn of_options(error: &anyhow::Error) -> PyErr {
+    match error.downcast_ref::<Error>() {
+        Some(error) => invalid_of(error.kind(), format!("{error:#}")),
+        None => invalid(format!("{error:#}")),
+    }
+}
+
+/// A refused argument.
+pub(crate) fn invalid(message: impl Into<String>) -> PyErr {
+    invalid_of(ErrorKind::InvalidInput, message.into())
+}
+
+fn invalid_of(kind: ErrorKind, message: String) -> PyErr {
+    of_store(Error::new(kind, message))
+}

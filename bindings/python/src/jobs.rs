@@ -1,0 +1,128 @@
+//! Questions to a state of a store of fingerprints.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use arrow_array::BooleanArray;
+use fpstore_bindings::{AnySnapshot, Kept, Question};
+use pyo3::IntoPyObjectExt;
+use pyo3::prelude::*;
+
+use crate::answers::PyAnswers;
+use crate::arguments::{Size, cluster_options, pair_options};
+use crate::array::PyArray;
+use crate::errors::{invalid, of_store};
+use crate::source::Source;
+use crate::{call, scalar};
+
+/// The answers that were started.
+pub(crate) fn answers(started: fpstore::Result<fpstore_bindings::Answers>) -> PyResult<PyAnswers> {
+    started.map(PyAnswers::new).map_err(of_store)
+}
+
+/// A state, and the threads that answer many queries.
+pub(crate) struct Asked {
+    pub(crate) snapshot: AnySnapshot,
+    pub(crate) threads: usize,
+}
+
+impl Asked {
+    fn width(&self) -> u32 {
+        self.snapshot.parameters().width()
+    }
+
+    /// The distance that is asked for, or that the store is made for.
+    fn k(&self, k: Option<u32>) -> u32 {
+        k.unwrap_or_else(|| self.snapshot.parameters().max_distance())
+    }
+
+    /// Refuses fingerprints that something else has made.
+    fn check(&self, source: &Source) -> PyResult<()> {
+        check_hasher(source, self.snapshot.parameters().hasher())
+    }
+
+    /// The matches of many queries.
+    pub(crate) fn many(&self, py: Python<'_>, queries: &Bound<'_, PyAny>, question: Question) -> PyResult<PyAnswers> {
+        let source = Source::of_fingerprints(queries, self.width())?;
+        self.check(&source)?;
+        let column = source.whole(py)?;
+        answers(fpstore_bindings::queries(&self.snapshot, &column, question, self.threads))
+    }
+
+    pub(crate) fn query_many(&self, queries: &Bound<'_, PyAny>, k: Option<u32>) -> PyResult<PyAnswers> {
+        self.many(queries.py(), queries, Question::Within(self.k(k)))
+    }
+
+    pub(crate) fn nearest_many(&self, queries: &Bound<'_, PyAny>, count: usize, k: Option<u32>) -> PyResult<PyAnswers> {
+        self.many(queries.py(), queries, Question::Nearest(count, k.unwrap_or_else(|| self.width())))
+    }
+
+    pub(crate) fn contains_many(&self, queries: &Bound<'_, PyAny>, k: Option<u32>) -> PyResult<Py<PyAny>> {
+        let py = queries.py();
+        let source = Source::of_fingerprints(queries, self.width())?;
+        self.check(&source)?;
+        let (column, k) = (source.whole(py)?, self.k(k));
+        let (snapshot, threads) = (self.snapshot.clone(), self.threads);
+        let found = call::run(py, move |stop| fpstore_bindings::contains_near(&snapshot, &column, k, threads, stop))?;
+        PyArray::new(Arc::new(BooleanArray::from(found))).into_py_any(py)
+    }
+
+    pub(crate) fn pairs(&self, k: Option<u32>, memory: Option<&Size>, tmp_dir: Option<PathBuf>) -> PyResult<PyAnswers> {
+        answers(fpstore_bindings::pairs(&self.snapshot, self.k(k), &pair_options(memory, tmp_dir)?))
+    }
+
+    pub(crate) fn join(
+        &self,
+        other: &AnySnapshot,
+        k: Option<u32>,
+        memory: Option<&Size>,
+        tmp_dir: Option<PathBuf>,
+    ) -> PyResult<PyAnswers> {
+        answers(fpstore_bindings::join(&self.snapshot, other, self.k(k), &pair_options(memory, tmp_dir)?))
+    }
+
+    pub(crate) fn clusters(
+        &self,
+        k: Option<u32>,
+        linkage: &str,
+        keep: Option<&Bound<'_, PyAny>>,
+        memory: Option<&Size>,
+        tmp_dir: Option<PathBuf>,
+    ) -> PyResult<PyAnswers> {
+        let options = cluster_options(linkage, keep, memory, tmp_dir)?;
+        answers(fpstore_bindings::clusters(&self.snapshot, self.k(k), &options))
+    }
+
+    pub(crate) fn keep(
+        &self,
+        k: Option<u32>,
+        linkage: &str,
+        evidence: bool,
+        keep: Option<&Bound<'_, PyAny>>,
+        memory: Option<&Size>,
+        tmp_dir: Option<PathBuf>,
+    ) -> PyResult<PyAnswers> {
+        let options = cluster_options(linkage, keep, memory, tmp_dir)?;
+        answers(fpstore_bindings::keep(&self.snapshot, self.k(k), kept(evidence), &options))
+    }
+}
+
+/// What `keep` tells.
+pub(crate) fn kept(evidence: bool) -> Kept {
+    if evidence { Kept::Evidence } else { Kept::Kept }
+}
+
+/// Refuses values that something else has made than what the store records.
+pub(crate) fn check_hasher(source: &Source, recorded: Option<&str>) -> PyResult<()> {
+    match (&source.hasher, recorded) {
+        (Some(made), Some(recorded)) if made != recorded => {
+            Err(invalid(format!("these values were made by {made}, those of the store by {recorded}")))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Whether an argument is a single fingerprint.
+pub(crate) fn single(given: &Bound<'_, PyAny>, width: u32) -> PyResult<Option<fpstore::AnyFingerprint>> {
+    scalar::fingerprint(given, width)
+}

@@ -1,0 +1,176 @@
+//! Creating and opening stores; work on a path.
+
+use std::path::PathBuf;
+
+use fpstore::{IdKind, KeyFormat, Parameters};
+use fpstore_bindings::{AnyIndex, Handle, Stop};
+use pyo3::prelude::*;
+
+use crate::arguments::{Opening, Size, parsed};
+use crate::call;
+use crate::errors::{invalid, of_store};
+use crate::key_index::PyKeyIndex;
+use crate::reports;
+use crate::store::PyStore;
+
+/// Creates an empty store of fingerprints, or with kind="keys" a key index, at a path where there is nothing.
+///
+/// Parameters
+/// ----------
+/// path : where the store is made, a directory
+/// kind : "fingerprints" or "keys"
+/// width : bits of a fingerprint: 64, 128 or 256
+/// max_distance : the distance in bits for which the tables are made; larger ones are answered too, only slower
+/// ids : "u64", "text" or "none"; with "u64" the store numbers records that come without ids
+/// plan : "auto", "auto:space", "auto:latency", "auto:disk", or the name of a design such as "tables-4"
+/// codec, block_size : as `fpload` has them
+/// id_index : keep an index of the ids, for work by id
+/// hasher : what makes the fingerprints; others are refused then
+/// key_bits, sketch, sample_bits : of a key index: bits of a stored key, of a sketch (0: none) and of its samples
+/// read_mode, filters, filter_memory, memory, tmp_dir, threads : as of `open`
+///
+/// Raises AlreadyExistsError if there is something at the path, InvalidInputError if an argument is refused.
+///
+/// >>> import fpstore as fp, tempfile
+/// >>> store = fp.create(tempfile.mkdtemp() + "/store", max_distance=6, ids="text")
+/// >>> store.insert(0x832fe9f6aa2f461a, "https://example.org/a")
+/// >>> store.query(0x832fe9f6aa2f461b, k=3)
+/// [Match(distance=1, fingerprint=0x832fe9f6aa2f461a, id='https://example.org/a')]
+#[pyfunction]
+#[pyo3(signature = (
+    path, *, kind="fingerprints", width=64, max_distance=3, ids="u64", plan="auto", codec=None, block_size=None,
+    id_index=false, hasher=None, key_bits=None, sketch=0, sample_bits=1, read_mode=None, filters=None,
+    filter_memory=None, memory=None, tmp_dir=None, threads=None
+))]
+#[expect(clippy::too_many_arguments, reason = "keyword arguments of Python")]
+pub(crate) fn create(
+    py: Python<'_>,
+    path: PathBuf,
+    kind: &str,
+    width: u32,
+    max_distance: u32,
+    ids: &str,
+    plan: &str,
+    codec: Option<&str>,
+    block_size: Option<u32>,
+    id_index: bool,
+    hasher: Option<&str>,
+    key_bits: Option<u8>,
+    sketch: u16,
+    sample_bits: u8,
+    read_mode: Option<String>,
+    filters: Option<String>,
+    filter_memory: Option<Size>,
+    memory: Option<Size>,
+    tmp_dir: Option<PathBuf>,
+    threads: Option<usize>,
+) -> PyResult<Py<PyAny>> {
+    let opening = Opening { read_mode, filters, filter_memory, memory, tmp_dir, threads };
+    let mut parameters = match kind {
+        "fingerprints" => {
+            let block_size = block_size.unwrap_or(Parameters::BLOCK_SIZE);
+            let design = fpstore_bindings::design(plan, width, max_distance, block_size).map_err(of_store)?;
+            Parameters::new(max_distance).with_width(width).with_design(design)
+        }
+        "keys" => {
+            let format = KeyFormat::default().with_sketch(sketch, sample_bits);
+            Parameters::of_keys(key_bits.map_or(format, |bits| format.with_key_bits(bits)))
+        }
+        other => return Err(invalid(format!("kind={other:?}: expected fingerprints or keys"))),
+    };
+    parameters = parameters.with_ids(parsed::<IdKind>(ids)?).with_id_index(id_index).with_hasher(hasher);
+    if let Some(codec) = codec {
+        parameters = parameters.with_codec(parsed(codec)?);
+    }
+    if let Some(bytes) = block_size {
+        parameters = parameters.with_block_size(bytes);
+    }
+    let (options, threads) = opening.options()?;
+    let handle = py.detach(|| Handle::create(&path, &parameters, options, threads)).map_err(of_store)?;
+    opened(py, handle)
+}
+
+/// Opens a store of fingerprints or a key index.
+///
+/// Parameters
+/// ----------
+/// path : the directory
+/// read_only : change nothing, and let another process write; such a store can be pickled
+/// read_mode : "mmap" (the fastest) or "pread" (checks every page each time)
+/// filters : when filters are made in memory: "background", "at-open" or "off"
+/// filter_memory : most bytes of filters, a number or a text such as "2GiB"
+/// memory : bytes of memory of a load
+/// tmp_dir : directory of temporary files of loads
+/// threads : threads of this store alone; by default all stores share one a processor
+///
+/// Raises NotFoundError, LockedError if another process writes, DamagedError.
+#[pyfunction]
+#[pyo3(signature = (
+    path, *, read_only=false, read_mode=None, filters=None, filter_memory=None, memory=None, tmp_dir=None, threads=None
+))]
+#[expect(clippy::too_many_arguments, reason = "keyword arguments of Python")]
+pub(crate) fn open(
+    py: Python<'_>,
+    path: PathBuf,
+    read_only: bool,
+    read_mode: Option<String>,
+    filters: Option<String>,
+    filter_memory: Option<Size>,
+    memory: Option<Size>,
+    tmp_dir: Option<PathBuf>,
+    threads: Option<usize>,
+) -> PyResult<Py<PyAny>> {
+    let opening = Opening { read_mode, filters, filter_memory, memory, tmp_dir, threads };
+    let (options, threads) = opening.options()?;
+    let handle = call::run(py, move |_| Handle::open(&path, read_only, options, threads))?;
+    opened(py, handle)
+}
+
+fn opened(py: Python<'_>, handle: Handle) -> PyResult<Py<PyAny>> {
+    let recovery = match &handle.index {
+        AnyIndex::Store(store) => store.recovery(),
+        AnyIndex::Keys(index) => index.recovery(),
+    };
+    for torn in &recovery.torn {
+        let message = format!(
+            "{}: {} bytes after byte {} were cut short by a crash and are left out; no acknowledged write was among them",
+            torn.path.display(),
+            torn.bytes,
+            torn.offset
+        );
+        py.import("logging")?.call_method1("getLogger", ("fpstore",))?.call_method1("warning", (message,))?;
+    }
+    Ok(match handle.index {
+        AnyIndex::Store(_) => Py::new(py, PyStore::new(handle))?.into_any(),
+        AnyIndex::Keys(_) => Py::new(py, PyKeyIndex::new(handle))?.into_any(),
+    })
+}
+
+/// Verifies every byte of a store, or of one of its files, even of one that is too damaged to open. Returns a
+/// dictionary: `files`, `bytes`, and `damages`, each with `path`, `offset` and `error`.
+///
+/// >>> import fpstore as fp, tempfile
+/// >>> path = tempfile.mkdtemp() + "/store"
+/// >>> fp.create(path).close()
+/// >>> fp.verify(path)["damages"]
+/// []
+#[pyfunction]
+pub(crate) fn verify(py: Python<'_>, path: PathBuf) -> PyResult<Py<PyAny>> {
+    let (options, _) = Opening::default().options()?;
+    let report = call::run(py, move |_| fpstore::admin::verify(&path, &options))?;
+    reports::verified(py, &report)
+}
+
+/// Repairs a damaged store as far as that is possible without guessing, with yes=True, or says what it would do. Returns
+/// a dictionary with the fields of `fprepair --json`: `sound`, `saved`, `damages`, `actions`, `losses` and others.
+#[pyfunction]
+#[pyo3(signature = (path, *, yes=false))]
+pub(crate) fn repair(py: Python<'_>, path: PathBuf, yes: bool) -> PyResult<Py<PyAny>> {
+    let (options, _) = Opening::default().options()?;
+    let store = path.clone();
+    let work = move |stop: &Stop| {
+        let options = stop.within(options);
+        if yes { fpstore::repair::repair(&store, &options) } else { fpstore::repair::plan(&store, &options) }
+    };
+    reports::repaired(py, &path, yes, &call::run(py, work)?)
+}

@@ -1,0 +1,57 @@
+//! Whether every bit of fingerprints is useful.
+
+use fpstore::{Fingerprint, Result, U256};
+use fpstore_bindings::Stop;
+use fpstore_bindings::input::fingerprints;
+use fpstore_tools::health::{BATCH, Gathered, Report};
+use pyo3::prelude::*;
+
+use crate::errors::invalid;
+use crate::source::Source;
+use crate::{call, process};
+
+/// Looks at the bits of fingerprints, as `fphash health` does: dead, constant, mirrored and biased ones, frequent values,
+/// distances. Returns a dictionary with the fields of `fphash health --json`; `sound` is None for too few fingerprints.
+///
+/// `width` is needed where the type of the column does not tell it.
+///
+/// >>> import fpstore as fp, random
+/// >>> rng = random.Random(1)
+/// >>> fp.health([rng.getrandbits(64) & ~1 for _ in range(5000)])["sound"]
+/// False
+#[pyfunction]
+#[pyo3(signature = (fingerprints, *, width=None))]
+pub(crate) fn health(py: Python<'_>, fingerprints: &Bound<'_, PyAny>, width: Option<u32>) -> PyResult<Py<PyAny>> {
+    let source = match width {
+        Some(width @ (64 | 128 | 256)) => Source::of_fingerprints(fingerprints, width)?,
+        _ => Source::of(fingerprints)?,
+    };
+    let Some(width) = width.or(fingerprints::width_of(&source.data_type)) else {
+        return Err(invalid("the column does not tell how many bits a fingerprint has: say width=128 or 256"));
+    };
+    let work = move |stop: &Stop| match width {
+        64 => process::pool()?.install(|| look::<u64>(source, stop)),
+        128 => process::pool()?.install(|| look::<u128>(source, stop)),
+        256 => process::pool()?.install(|| look::<U256>(source, stop)),
+        other => Err(fpstore_bindings::input::invalid(format!("width={other}: expected 64, 128 or 256"))),
+    };
+    let report = call::run(py, work)?;
+    let json = serde_json::to_string(&report).map_err(|error| invalid(error.to_string()))?;
+    py.import("json")?.call_method1("loads", (json,)).map(Bound::unbind)
+}
+
+fn look<F: Fingerprint>(source: Source, stop: &Stop) -> Result<Report> {
+    let (mut gathered, mut batch) = (Gathered::<F>::new(), Vec::with_capacity(BATCH));
+    for piece in source.pieces {
+        fingerprints::each::<F>(&*piece?, |_, fingerprint| {
+            batch.extend(fingerprint);
+            if batch.len() >= BATCH {
+                stop.check()?;
+                gathered.add(&mut batch);
+            }
+            Ok(())
+        })?;
+    }
+    gathered.add(&mut batch);
+    Ok(Report::new(&gathered))
+}

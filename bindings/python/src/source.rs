@@ -1,0 +1,381 @@
+//! Columns that Python gives: Arrow by its PyCapsule protocols, NumPy and others by the buffer protocol, sequences.
+//!
+//! Streams and buffers are read a piece at a time while they are used, so they may be larger than memory.
+
+use std::sync::Arc;
+
+use arrow_array::builder::{BinaryBuilder, FixedSizeBinaryBuilder, ListBuilder, StringBuilder, UInt64Builder};
+use arrow_array::cast::AsArray;
+use arrow_array::{
+    Array, ArrayReader, ArrayRef, BooleanArray, FixedSizeBinaryArray, Float64Array, Int64Array, NullArray, UInt64Array,
+};
+use arrow_buffer::{Buffer, ScalarBuffer};
+use arrow_schema::DataType;
+use arrow_select::concat::concat;
+use fpstore::{Error, ErrorKind};
+use pyo3::PyTypeInfo;
+use pyo3::exceptions::{PyImportError, PyTypeError};
+use pyo3::prelude::*;
+use pyo3::types::{PyBool, PyBytes, PyFloat, PyList, PyMemoryView, PyString, PyTuple};
+
+use crate::array::PyArray;
+use crate::batch::PyBatch;
+use crate::capsule;
+use crate::errors::{invalid, of_arrow, of_store};
+use crate::scalar;
+
+/// Rows of a piece of a buffer.
+const PIECE: usize = 1 << 17;
+
+/// Pieces of a column.
+type Pieces = Box<dyn Iterator<Item = fpstore::Result<ArrayRef>> + Send>;
+
+/// A column, or a table as a column of structures.
+pub(crate) struct Source {
+    pub(crate) data_type: DataType,
+    pub(crate) pieces: Pieces,
+    /// What made its values.
+    pub(crate) hasher: Option<String>,
+}
+
+impl Source {
+    /// What an argument holds.
+    pub(crate) fn of(given: &Bound<'_, PyAny>) -> PyResult<Self> {
+        Self::with(given, of_values)
+    }
+
+    /// Fingerprints of this width: of Python, each may be an integer, bytes or hexadecimal digits.
+    pub(crate) fn of_fingerprints(given: &Bound<'_, PyAny>, width: u32) -> PyResult<Self> {
+        Self::with(given, |values| of_fingerprints(values, width))
+    }
+
+    /// What an argument holds; `values` makes an array of values of Python.
+    fn with(given: &Bound<'_, PyAny>, values: impl Fn(&Bound<'_, PyList>) -> PyResult<ArrayRef>) -> PyResult<Self> {
+        let py = given.py();
+        if let Ok(array) = given.cast::<PyArray>() {
+            let PyArray { array, hasher } = array.get().clone();
+            return Ok(Self { hasher, ..Self::single(array) });
+        }
+        if let Ok(batch) = given.cast::<PyBatch>() {
+            let PyBatch { batch, hasher, .. } = batch.get().clone();
+            return Ok(Self { hasher, ..Self::single(Arc::new(arrow_array::StructArray::from(batch))) });
+        }
+        // That of pandas needs pyarrow.
+        let stream =
+            if given.hasattr("__arrow_c_stream__")? { Some(given.call_method0("__arrow_c_stream__")) } else { None };
+        if let Some(stream) = stream.filter(|stream| !is_import_error(py, stream)) {
+            let reader = capsule::to_stream(&stream?)?;
+            let data_type = reader.field().data_type().clone();
+            let pieces = reader.map(|piece| sound(piece.map_err(failed)?));
+            return Ok(Self { data_type, pieces: Box::new(pieces), hasher: None });
+        }
+        if given.hasattr("__arrow_c_array__")? {
+            let array = capsule::to_array(&given.call_method0("__arrow_c_array__")?)?;
+            return Ok(Self::single(py.detach(|| sound(array)).map_err(of_store)?));
+        }
+        if let Ok(view) = PyMemoryView::from(given) {
+            let (dimensions, size): (usize, usize) =
+                (view.getattr("ndim")?.extract()?, view.getattr("itemsize")?.extract()?);
+            match Self::of_buffer(&view) {
+                // Other numbers and strings of NumPy are read one by one; single bytes are no records.
+                Err(_) if dimensions == 1 && size > 1 => {}
+                source => return source,
+            }
+        }
+        if let Ok(numpy) = given.call_method0("to_numpy")
+            && let Ok(view) = PyMemoryView::from(&numpy)
+            && let Ok(source) = Self::of_buffer(&view)
+        {
+            return Ok(source);
+        }
+        if given.is_instance_of::<PyString>() {
+            return Err(PyTypeError::new_err("expected a column, not one string"));
+        }
+        let list = PyList::type_object(py).call1((given,)).map_err(|error| {
+            // An error of the caller's own iterator goes to the caller.
+            if !error.is_instance_of::<PyTypeError>(py) {
+                return error;
+            }
+            let found = given.get_type().name().map_or_else(|_| "?".to_owned(), |name| name.to_string());
+            PyTypeError::new_err(format!("expected an Arrow array or stream, a buffer or a sequence, not {found}"))
+        })?;
+        Ok(Self::single(values(list.cast::<PyList>()?)?))
+    }
+
+    fn single(array: ArrayRef) -> Self {
+        let data_type = array.data_type().clone();
+        Self { data_type, pieces: Box::new(std::iter::once(Ok(array))), hasher: None }
+    }
+
+    /// A buffer of numbers of 64 bits, or of rows of bytes.
+    fn of_buffer(view: &Bound<'_, PyMemoryView>) -> PyResult<Self> {
+        let format: String = view.getattr("format")?.extract()?;
+        let size: usize = view.getattr("itemsize")?.extract()?;
+        let shape: Vec<usize> = view.getattr("shape")?.extract()?;
+        let kind = format.trim_start_matches(['@', '=', '<']);
+        let make = match (kind, size, shape.as_slice()) {
+            ("Q" | "L", 8, [_]) => Buffered::Unsigned,
+            ("q" | "l", 8, [_]) => Buffered::Signed,
+            ("B", 1, [_, bytes @ (8 | 16 | 32)]) => Buffered::Rows(i32::try_from(*bytes).unwrap_or(0)),
+            _ => {
+                return Err(PyTypeError::new_err(format!(
+                    "a buffer of format {format:?} and shape {shape:?}: expected one dimension of 64-bit integers, or \
+                     rows of 16 or 32 uint8"
+                )));
+            }
+        };
+        let rows = shape.first().copied().unwrap_or(0);
+        let view = view.clone().unbind();
+        let pieces = (0..rows).step_by(PIECE).map(move |first| {
+            let bytes = Python::attach(|py| -> PyResult<Buffer> {
+                let slice = pyo3::types::PySlice::new(py, first.cast_signed(), (first + PIECE).cast_signed(), 1);
+                let bytes = view.bind(py).get_item(slice)?.call_method0("tobytes")?;
+                Ok(Buffer::from(bytes.cast::<PyBytes>()?.as_bytes()))
+            });
+            let bytes = bytes.map_err(|error| Error::new(ErrorKind::InvalidInput, error.to_string()))?;
+            make.array(bytes)
+        });
+        Ok(Self { data_type: make.data_type(), pieces: Box::new(pieces), hasher: None })
+    }
+
+    /// All pieces as one array.
+    pub(crate) fn whole(self, py: Python<'_>) -> PyResult<ArrayRef> {
+        let Self { data_type, pieces, .. } = self;
+        py.detach(move || {
+            let pieces = pieces.collect::<fpstore::Result<Vec<ArrayRef>>>()?;
+            match pieces.as_slice() {
+                [] => Ok(arrow_array::new_empty_array(&data_type)),
+                [one] => Ok(Arc::clone(one)),
+                several => {
+                    let several: Vec<&dyn Array> = several.iter().map(|piece| &**piece).collect();
+                    concat(&several).map_err(failed)
+                }
+            }
+        })
+        .map_err(of_store)
+    }
+
+    /// A column of a table.
+    pub(crate) fn column(piece: &ArrayRef, name: &str) -> fpstore::Result<ArrayRef> {
+        let column = piece.as_struct_opt().and_then(|table| table.column_by_name(name).cloned());
+        column.ok_or_else(|| fpstore_bindings::input::invalid(format!("the table has no column {name:?}")))
+    }
+
+    /// The column that is named, or the one of the usual name if there is one.
+    pub(crate) fn named(piece: &ArrayRef, name: Option<&str>, usual: &str) -> fpstore::Result<Option<ArrayRef>> {
+        match name {
+            Some(name) => Self::column(piece, name).map(Some),
+            None => Ok(Self::column(piece, usual).ok()),
+        }
+    }
+
+    /// Whether it is a table.
+    pub(crate) fn is_table(&self) -> bool {
+        matches!(self.data_type, DataType::Struct(_))
+    }
+}
+
+fn is_import_error(py: Python<'_>, called: &PyResult<Bound<'_, PyAny>>) -> bool {
+    called.as_ref().is_err_and(|error| error.is_instance_of::<PyImportError>(py))
+}
+
+/// An array of another library, if it is what its type says: offsets within their buffers, texts of UTF-8, and rows that
+/// are all there.
+fn sound(array: ArrayRef) -> fpstore::Result<ArrayRef> {
+    array.to_data().validate_full().map_err(failed)?;
+    if matches!(array.data_type(), DataType::Struct(_)) && array.null_count() > 0 {
+        return Err(fpstore_bindings::input::invalid("a row of the table is null as a whole"));
+    }
+    Ok(array)
+}
+
+/// The values of a buffer.
+#[derive(Clone, Copy, Debug)]
+enum Buffered {
+    Unsigned,
+    Signed,
+    Rows(i32),
+}
+
+impl Buffered {
+    fn data_type(self) -> DataType {
+        match self {
+            Self::Unsigned => DataType::UInt64,
+            Self::Signed => DataType::Int64,
+            Self::Rows(bytes) => DataType::FixedSizeBinary(bytes),
+        }
+    }
+
+    fn array(self, bytes: Buffer) -> fpstore::Result<ArrayRef> {
+        Ok(match self {
+            Self::Unsigned => Arc::new(UInt64Array::new(ScalarBuffer::from(bytes), None)),
+            Self::Signed => Arc::new(Int64Array::new(ScalarBuffer::from(bytes), None)),
+            Self::Rows(length) => Arc::new(FixedSizeBinaryArray::try_new(length, bytes, None).map_err(failed)?),
+        })
+    }
+}
+
+/// The error of a stream.
+pub(crate) fn failed(error: arrow_schema::ArrowError) -> Error {
+    match error {
+        arrow_schema::ArrowError::ExternalError(source) => match source.downcast::<Error>() {
+            Ok(error) => *error,
+            Err(other) => Error::new(ErrorKind::InvalidInput, other.to_string()),
+        },
+        other => Error::new(ErrorKind::InvalidInput, other.to_string()),
+    }
+}
+
+/// An array of Python values: integers, strings, bytes of one length, or lists of integers or strings. None is a null.
+fn of_values(values: &Bound<'_, PyList>) -> PyResult<ArrayRef> {
+    let Some(first) = values.iter().find(|value| !value.is_none()) else {
+        return Ok(Arc::new(NullArray::new(values.len())));
+    };
+    if first.is_instance_of::<PyString>() {
+        let mut texts = StringBuilder::new();
+        for value in values {
+            texts.append_option(value.extract::<Option<String>>()?);
+        }
+        return Ok(Arc::new(texts.finish()));
+    }
+    if let Ok(bytes) = first.cast::<PyBytes>() {
+        let length = bytes.as_bytes().len();
+        let mut rows = FixedSizeBinaryBuilder::new(i32::try_from(length).unwrap_or(i32::MAX));
+        for value in values {
+            match value.extract::<Option<Vec<u8>>>()? {
+                Some(bytes) => rows.append_value(bytes).map_err(of_arrow)?,
+                None => rows.append_null(),
+            }
+        }
+        return Ok(Arc::new(rows.finish()));
+    }
+    if first.is_instance_of::<PyList>() || first.is_instance_of::<PyTuple>() {
+        return lists(values);
+    }
+    if first.is_instance_of::<PyBool>() {
+        let all = values.iter().map(|value| value.extract::<Option<bool>>()).collect::<PyResult<BooleanArray>>()?;
+        return Ok(Arc::new(all));
+    }
+    if values.iter().any(|value| value.is_instance_of::<PyFloat>()) {
+        let all = values.iter().map(|value| value.extract::<Option<f64>>()).collect::<PyResult<Float64Array>>()?;
+        return Ok(Arc::new(all));
+    }
+    if values.iter().any(|value| value.extract::<i64>().is_ok_and(|value| value < 0)) {
+        let all = values.iter().map(|value| value.extract::<Option<i64>>()).collect::<PyResult<Int64Array>>()?;
+        return Ok(Arc::new(all));
+    }
+    let mut numbers = UInt64Builder::new();
+    for value in values {
+        numbers.append_option(value.extract::<Option<u64>>().map_err(|_| unexpected(&value))?);
+    }
+    Ok(Arc::new(numbers.finish()))
+}
+
+/// An array of fingerprints: integers, bytes or hexadecimal digits. None is a null.
+fn of_fingerprints(values: &Bound<'_, PyList>, width: u32) -> PyResult<ArrayRef> {
+    let mut words = UInt64Builder::new();
+    let mut rows = FixedSizeBinaryBuilder::new((width / 8).cast_signed());
+    for value in values {
+        let fingerprint = if value.is_none() { None } else { Some(scalar::one(&value, width)?.to_be_bytes()) };
+        match fingerprint {
+            Some(bytes) if width == 64 => words.append_option(bytes.try_into().ok().map(u64::from_be_bytes)),
+            Some(bytes) => rows.append_value(bytes).map_err(of_arrow)?,
+            None if width == 64 => words.append_null(),
+            None => rows.append_null(),
+        }
+    }
+    Ok(if width == 64 { Arc::new(words.finish()) } else { Arc::new(rows.finish()) })
+}
+
+fn unexpected(value: &Bound<'_, PyAny>) -> PyErr {
+    let shown = value.repr().map_or_else(|_| "?".to_owned(), |text| text.to_string());
+    invalid(format!("{shown} is not an integer of 64 bits, 0 or more"))
+}
+
+/// Lists of integers, of bytes or of strings.
+fn lists(values: &Bound<'_, PyList>) -> PyResult<ArrayRef> {
+    let first = values.iter().find_map(|list| list.try_iter().ok()?.next()?.ok());
+    if first.as_ref().is_some_and(|first| first.is_instance_of::<PyString>()) {
+        let mut lists = ListBuilder::new(StringBuilder::new());
+        for list in values {
+            let list: Option<Vec<String>> = list.extract()?;
+            lists.append_option(list.map(|list| list.into_iter().map(Some)));
+        }
+        return Ok(Arc::new(lists.finish()));
+    }
+    if first.is_some_and(|first| first.is_instance_of::<PyBytes>()) {
+        let mut lists = ListBuilder::new(BinaryBuilder::new());
+        for list in values {
+            let list: Option<Vec<Vec<u8>>> = list.extract()?;
+            lists.append_option(list.map(|list| list.into_iter().map(Some)));
+        }
+        return Ok(Arc::new(lists.finish()));
+    }
+    let mut lists = ListBuilder::new(UInt64Builder::new());
+    for list in values {
+        let list: Option<Vec<u64>> = list.extract()?;
+        lists.append_option(list.map(|list| list.into_iter().map(Some)));
+    }
+    Ok(Arc::new(lists.finish()))
+}
+
+/// Two or more columns, cut into pieces of the same rows.
+pub(crate) struct Together {
+    columns: Vec<Option<Column>>,
+}
+
+/// A column with the rest of its present piece.
+struct Column {
+    name: &'static str,
+    pieces: Pieces,
+    rest: ArrayRef,
+}
+
+impl Together {
+    /// The columns that there are, with their names for messages. The first one is always there.
+    pub(crate) fn new(columns: Vec<(&'static str, Option<Source>)>) -> Self {
+        let column = |(name, source): (_, Option<Source>)| {
+            let Source { pieces, .. } = source?;
+            Some(Column { name, pieces, rest: Arc::new(NullArray::new(0)) })
+        };
+        Self { columns: columns.into_iter().map(column).collect() }
+    }
+
+    fn next_piece(&mut self) -> fpstore::Result<Option<Vec<Option<ArrayRef>>>> {
+        for column in self.columns.iter_mut().flatten() {
+            while column.rest.is_empty() {
+                match column.pieces.next() {
+                    Some(piece) => column.rest = piece?,
+                    None => break,
+                }
+            }
+        }
+        let present: Vec<&Column> = self.columns.iter().flatten().collect();
+        let rows = present.iter().map(|column| column.rest.len()).min().unwrap_or(0);
+        if rows == 0 {
+            let longer = present.iter().find(|column| !column.rest.is_empty());
+            let shorter = present.iter().find(|column| column.rest.is_empty());
+            return match (longer, shorter) {
+                (Some(longer), Some(shorter)) => Err(Error::new(
+                    ErrorKind::InvalidInput,
+                    format!("there are fewer {} than {}", shorter.name, longer.name),
+                )),
+                _ => Ok(None),
+            };
+        }
+        let cut = |column: &mut Column| {
+            let piece = column.rest.slice(0, rows);
+            column.rest = column.rest.slice(rows, column.rest.len() - rows);
+            piece
+        };
+        Ok(Some(self.columns.iter_mut().map(|column| column.as_mut().map(cut)).collect()))
+    }
+}
+
+impl Iterator for Together {
+    type Item = fpstore::Result<Vec<Option<ArrayRef>>>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        self.next_piece().transpose()
+    }
+}

@@ -1,0 +1,179 @@
+//! A table in memory: the batches that were given.
+
+use std::sync::Arc;
+
+use arrow_array::{Array, ArrayRef, BooleanArray, RecordBatch, RecordBatchIterator, StructArray, UInt64Array};
+use arrow_schema::{Field, Schema, SchemaRef};
+use arrow_select::concat::{concat, concat_batches};
+use arrow_select::filter::filter_record_batch;
+use arrow_select::take::take;
+use fpstore::Result;
+use pyo3::prelude::*;
+use pyo3::types::{PyCapsule, PyDict, PyList};
+
+use crate::array::PyArray;
+use crate::batch::PyBatch;
+use crate::capsule;
+use crate::errors::{invalid, of_arrow, of_store};
+use crate::source::Source;
+
+/// A table in memory, for `polars.DataFrame`, `pyarrow.table` and others. Its batches are not copied.
+///
+/// >>> import fpstore as fp
+/// >>> fp.Table({"a": [1, 2], "b": ["x", "y"]}).to_pylist()
+/// [{'a': 1, 'b': 'x'}, {'a': 2, 'b': 'y'}]
+#[pyclass(frozen, name = "Table", module = "fpstore")]
+#[derive(Clone, Debug)]
+pub(crate) struct PyTable {
+    schema: SchemaRef,
+    batches: Vec<RecordBatch>,
+}
+
+impl PyTable {
+    fn of_columns(columns: &Bound<'_, PyDict>) -> PyResult<Self> {
+        let (mut fields, mut arrays) = (Vec::new(), Vec::new());
+        for (name, column) in columns {
+            let array = Source::of(&column)?.whole(column.py())?;
+            fields.push(Field::new(name.extract::<String>()?, array.data_type().clone(), true));
+            arrays.push(array);
+        }
+        let schema = Arc::new(Schema::new(fields));
+        let batch = RecordBatch::try_new(Arc::clone(&schema), arrays).map_err(of_arrow)?;
+        Ok(Self { schema, batches: vec![batch] })
+    }
+
+    fn whole(&self) -> PyResult<PyBatch> {
+        concat_batches(&self.schema, &self.batches).map(PyBatch::new).map_err(of_arrow)
+    }
+}
+
+#[pymethods]
+impl PyTable {
+    /// Reads a table from anything that has one: an object with an Arrow stream or array of structures, or a dictionary
+    /// of columns.
+    #[new]
+    fn new(py: Python<'_>, table: &Bound<'_, PyAny>) -> PyResult<Self> {
+        if let Ok(columns) = table.cast::<PyDict>() {
+            return Self::of_columns(columns);
+        }
+        if let Ok(table) = table.cast::<Self>() {
+            return Ok(table.get().clone());
+        }
+        let source = Source::of(table)?;
+        let empty = arrow_array::new_empty_array(&source.data_type);
+        let Some(empty) = arrow_array::cast::AsArray::as_struct_opt(&empty).map(RecordBatch::from) else {
+            return Err(invalid("expected a table: an object with columns"));
+        };
+        let pieces = source.pieces;
+        let read = move || {
+            let batch = |piece: Result<ArrayRef>| {
+                let piece = piece?;
+                let columns = arrow_array::cast::AsArray::as_struct_opt(&piece).cloned();
+                columns.map(RecordBatch::from).ok_or_else(|| fpstore_bindings::input::invalid("a batch is no table"))
+            };
+            pieces.map(batch).collect::<Result<Vec<_>>>()
+        };
+        Ok(Self { schema: empty.schema(), batches: py.detach(read).map_err(of_store)? })
+    }
+
+    fn __len__(&self) -> usize {
+        self.batches.iter().map(RecordBatch::num_rows).sum()
+    }
+
+    /// Number of rows.
+    #[getter]
+    fn num_rows(&self) -> usize {
+        self.__len__()
+    }
+
+    /// Names of the columns.
+    #[getter]
+    fn column_names(&self) -> Vec<String> {
+        self.schema.fields().iter().map(|field| field.name().clone()).collect()
+    }
+
+    /// The column of a name.
+    fn __getitem__(&self, name: &str) -> PyResult<PyArray> {
+        let Ok(at) = self.schema.index_of(name) else {
+            let names = self.column_names().join(", ");
+            return Err(invalid(format!("the table has no column {name:?}; it has {names}")));
+        };
+        let columns: Vec<&dyn Array> = self.batches.iter().map(|batch| &**batch.column(at)).collect();
+        let column = if columns.is_empty() {
+            Ok(arrow_array::new_empty_array(self.schema.field(at).data_type()))
+        } else {
+            concat(&columns)
+        };
+        column.map(PyArray::new).map_err(of_arrow)
+    }
+
+    /// The table without the rows of these numbers.
+    fn without(&self, py: Python<'_>, rows: &Bound<'_, PyAny>) -> PyResult<Self> {
+        let rows = Source::of(rows)?.whole(py)?;
+        let rows: &UInt64Array =
+            arrow_array::cast::AsArray::as_primitive_opt(&rows).ok_or_else(|| invalid("rows are uint64"))?;
+        let mut is_kept = vec![true; self.__len__()];
+        for row in rows.iter().flatten() {
+            let row = usize::try_from(row).ok().and_then(|row| is_kept.get_mut(row));
+            *row.ok_or_else(|| invalid("there is no such row"))? = false;
+        }
+        let mut first = 0;
+        let filtered = self.batches.iter().map(|batch| {
+            let kept = is_kept.get(first..first + batch.num_rows()).unwrap_or_default().to_vec();
+            first += batch.num_rows();
+            filter_record_batch(batch, &BooleanArray::from(kept))
+        });
+        let batches = filtered.collect::<std::result::Result<_, _>>().map_err(of_arrow)?;
+        Ok(Self { schema: Arc::clone(&self.schema), batches })
+    }
+
+    /// The columns as lists.
+    fn to_pydict<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        Bound::new(py, self.whole()?)?.call_method0("to_pydict")?.cast_into().map_err(PyErr::from)
+    }
+
+    /// The rows as dictionaries.
+    fn to_pylist<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
+        Bound::new(py, self.whole()?)?.call_method0("to_pylist")?.cast_into().map_err(PyErr::from)
+    }
+
+    /// Arrow's capsule of a stream of the batches.
+    #[pyo3(signature = (requested_schema=None))]
+    fn __arrow_c_stream__<'py>(
+        &self,
+        py: Python<'py>,
+        requested_schema: Option<Bound<'py, PyAny>>,
+    ) -> PyResult<Bound<'py, PyCapsule>> {
+        let _ = requested_schema;
+        let batches = self.batches.clone().into_iter().map(Ok);
+        capsule::of_stream(py, Box::new(RecordBatchIterator::new(batches, Arc::clone(&self.schema))))
+    }
+
+    /// Arrow's capsule of the schema.
+    fn __arrow_c_schema__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyCapsule>> {
+        capsule::of_schema(py, &self.schema)
+    }
+
+    fn __repr__(&self) -> String {
+        format!("<fpstore.Table of {} rows: {}>", self.__len__(), self.column_names().join(", "))
+    }
+}
+
+/// The values of an array in rows of these numbers; of a batch, its columns `names` replaced by such values.
+#[pyfunction]
+#[pyo3(signature = (batch, names, values))]
+pub(crate) fn renamed(batch: &PyBatch, names: Vec<String>, values: &PyArray) -> PyResult<PyBatch> {
+    let batch = &batch.batch;
+    let mut fields = batch.schema().fields().to_vec();
+    let mut columns = batch.columns().to_vec();
+    for name in names {
+        let at = batch.schema().index_of(&name).map_err(of_arrow)?;
+        if let (Some(field), Some(column)) = (fields.get_mut(at), columns.get_mut(at)) {
+            *column = take(&*values.array, &**column, None).map_err(of_arrow)?;
+            let made = Field::new(name, column.data_type().clone(), true);
+            *field = Arc::new(made);
+        }
+    }
+    let columns = StructArray::try_new(fields.into(), columns, None).map_err(of_arrow)?;
+    Ok(PyBatch::new(RecordBatch::from(columns)))
+}

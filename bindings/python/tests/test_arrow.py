@@ -1,0 +1,162 @@
+"""Columns from and to other packages. Each test is skipped where its package is missing."""
+
+import array
+
+import pytest
+
+import fpstore as fp
+
+FINGERPRINTS = [0, 7, 15, 0xF0F0 << 48]
+IDS = ["a", "b", "c", "d"]
+
+
+@pytest.fixture
+def store(path):
+    return fp.create(path, ids="text")
+
+
+def check(store):
+    assert store.records().to_pydict() == {"fingerprint": FINGERPRINTS, "id": IDS}
+
+
+def test_sequences_and_buffers(store, path, other):
+    store.load(array.array("Q", FINGERPRINTS), ids=(id for id in IDS))
+    check(store)
+    wide = fp.create(other, width=128)
+    rows = memoryview(bytes(range(32))).cast("B", (2, 16))
+    assert wide.load(rows, ids=memoryview(array.array("q", [1, 2])))["added"] == 2
+    assert wide.load([2**100, "ff" * 16, bytes(16), None], ids=[3, 4, 5, 6])["nulls"] == 1
+    assert wide.get(2**100) == [3] and wide.get(bytearray(16)) == [5]
+    with pytest.raises(TypeError, match="buffer of format"):
+        store.load(bytearray(8), ids=["e"])
+    assert wide.get(bytes(range(16))) == [1] and wide.get(bytes(range(16, 32)).hex()) == [2]
+
+
+def test_numpy(store, other):
+    numpy = pytest.importorskip("numpy")
+    fingerprints = numpy.array(FINGERPRINTS, dtype="u8")
+    store.load(fingerprints, ids=IDS)
+    check(store)
+    assert store.query(fingerprints[1], 0)[0].id == "b"
+    assert store.contains_near(fingerprints[::2], 0).to_pylist() == [True, True]
+    assert numpy.asarray(store.query(fingerprints, 0).read_all()["fingerprint"]).tolist() == FINGERPRINTS
+    many = numpy.arange(1_000_000, dtype="u8") << 40
+    assert store.contains_near(many[:5000].view("i8"), 0).to_pylist()[0]
+    rows = numpy.frombuffer(numpy.random.default_rng(1).bytes(64_000), dtype="u1").reshape(2000, 32)
+    wide = fp.create(other, width=256)
+    wide.load(rows, ids=numpy.arange(2000))
+    found = wide.query(rows, 0).read_all()
+    assert (numpy.asarray(found["fingerprint"]) == rows).all()
+    assert numpy.asarray(found["id"], dtype="i4").tolist() == list(range(2000))
+    assert store.load(fingerprints.astype(">u8"), ids=numpy.array(IDS))["added"] == 0
+    assert store.load(fingerprints[::-1], ids=IDS[::-1])["added"] == 0
+    with pytest.raises(fp.errors.InvalidInputError, match="expected one fingerprint"):
+        store.load(numpy.zeros(3, dtype="f4"), ids=IDS[:3])
+    with pytest.raises(TypeError, match="buffer of format"):
+        store.load(numpy.zeros((3, 5), dtype="u1"), ids=IDS[:3])
+
+
+def test_pyarrow(store, other):
+    pa = pytest.importorskip("pyarrow")
+    table = pa.table({"fp": pa.chunked_array([FINGERPRINTS[:1], FINGERPRINTS[1:]], type=pa.uint64()), "name": IDS})
+    reader = pa.RecordBatchReader.from_batches(table.schema, iter(table.to_batches(max_chunksize=1)))
+    assert store.load(reader, fingerprint_column="fp", id_column="name")["added"] == 4
+    check(store)
+    for ids in (pa.array(IDS, pa.large_string()), pa.array(IDS, pa.string_view()), table["name"]):
+        assert store.load(table["fp"], ids=ids)["added"] == 0
+    pairs = pa.table(store.pairs(3))
+    assert pairs.schema.names == ["id_a", "id_b", "distance", "fp_a", "fp_b"] and pairs.num_rows == 2
+    batch = pa.record_batch(next(store.pairs(3)))
+    assert batch.equals(pairs.combine_chunks().to_batches()[0])
+    assert pa.array(fp.simhash(["a b c"])).type == pa.uint64()
+    assert pa.schema(store.pairs(3)).names == pairs.schema.names
+    wide = fp.create(other, width=128)
+    rows = [bytes([n] * 16) for n in range(9)]
+    for number, kind in enumerate((pa.binary(16), pa.binary(), pa.large_binary(), pa.binary_view())):
+        added = wide.load(pa.array(rows, kind), ids=pa.array(range(9), pa.int32()))["added"]
+        assert added == (0 if number else 9)
+    assert wide.records().read_all()["fingerprint"].to_pylist() == rows
+    with pytest.raises(fp.errors.InvalidInputError, match="no column"):
+        store.load(table)
+    with pytest.raises(fp.errors.InvalidInputError, match="negative"):
+        wide.load(pa.array(rows), ids=pa.array(range(-9, 0)))
+
+
+def test_polars(store):
+    pl = pytest.importorskip("polars")
+    frame = pl.DataFrame({"fingerprint": pl.Series(FINGERPRINTS, dtype=pl.UInt64), "id": IDS})
+    store.load(frame)
+    check(store)
+    assert pl.DataFrame(store.query(frame["fingerprint"], 3)).columns == ["query_row", "fingerprint", "distance", "id"]
+    assert pl.Series(fp.simhash(pl.Series(["a b", None]))).null_count() == 1
+    assert pl.DataFrame(store.keep(3, evidence=True)).to_dicts() == [
+        {"id": "b", "keeper": "a", "cluster": "a", "distance": 3}
+    ]
+    pages = pl.DataFrame({"url": IDS, "text": ["a b c d e f", "a b c d e f", None, "x y z u v w"]})
+    kept, evidence = fp.dedup(pages, id="url", threshold=0.7)
+    assert pl.DataFrame(kept)["url"].to_list() == ["a", "c", "d"]
+    assert pl.DataFrame(evidence)["id"].to_list() == ["b"]
+
+
+def test_pandas(store):
+    pd = pytest.importorskip("pandas")
+    pytest.importorskip("pyarrow")
+    store.load(pd.Series(FINGERPRINTS, dtype="uint64"), ids=pd.Series(IDS))
+    check(store)
+    frame = pd.DataFrame({"text": ["one two three", "one two three"]})
+    kept, _ = fp.dedup(frame, method="simhash")
+    assert len(kept) == 1
+
+
+def test_duckdb(store):
+    duckdb = pytest.importorskip("duckdb")
+    pytest.importorskip("pyarrow")
+    store.load(duckdb.sql("select unnest([0, 7, 15, 17361376563513262080]::ubigint[]) as fingerprint, "
+                          "unnest(['a', 'b', 'c', 'd']) as id"))
+    check(store)
+    pairs = store.pairs(3)
+    assert duckdb.sql("select count(*) from pairs where distance <= 3").fetchall() == [(2,)]
+
+
+def test_arrays_that_are_not_what_they_say(store):
+    pa = pytest.importorskip("pyarrow")
+    offsets, bad = pa.array([0, 2, 4], pa.int32()).buffers()[1], pa.py_buffer(b"ab\xff\xfe")
+    texts = pa.Array.from_buffers(pa.string(), 2, [None, offsets, bad])
+    for use in (lambda: fp.simhash(texts), lambda: store.insert([5, 6], texts), lambda: store.load([1, 2], ids=texts)):
+        with pytest.raises(fp.errors.InvalidInputError, match="(?i)utf-?8"):
+            use()
+    assert len(store) == 0
+    rows = pa.StructArray.from_arrays(
+        [pa.array([1, 2, 3], pa.uint64())], names=["fingerprint"], mask=pa.array([False, True, False])
+    )
+    with pytest.raises(fp.errors.InvalidInputError, match="null as a whole"):
+        store.load(rows)
+    with pytest.raises(fp.errors.InvalidInputError, match="null as a whole"):
+        fp.Table(rows)
+
+    class Once:
+        def __init__(self, array):
+            self.capsules = array.__arrow_c_array__()
+
+        def __arrow_c_array__(self, requested_schema=None):
+            return self.capsules
+
+    once = Once(pa.array([1], pa.uint64()))
+    assert store.contains_near(once, 0).to_pylist() == [False]
+    with pytest.raises(fp.errors.InvalidInputError, match="read already"):
+        store.contains_near(once, 0)
+
+
+def test_named_columns_have_to_be_there(path):
+    store = fp.create(path)
+    table = fp.Table({"fingerprint": [1, 2], "doc": [70, 80], "score": [0.5, 1.0], "rank": [-1, 2], "ok": [True, None]})
+    with pytest.raises(fp.errors.InvalidInputError, match="no column \"dok\""):
+        store.load(table, id_column="dok")
+    assert store.load(table, id_column="doc")["added"] == 2 and store.get(1) == [70]
+    assert table.to_pylist()[0] == {"fingerprint": 1, "doc": 70, "score": 0.5, "rank": -1, "ok": True}
+
+
+def test_keys_of_bytes(path):
+    index = fp.create(path, kind="keys")
+    index.load([[b"a", b"b"], [b"b"]], ids=[1, 2])
+    assert index.query([[b"b"]]).to_pydict()["id"] == [1, 2]

@@ -1,0 +1,308 @@
+"""Threads, Ctrl-C, progress, and what is left behind."""
+
+import array
+import gc
+import os
+import signal
+import subprocess
+import sys
+import textwrap
+import threading
+import time
+
+import pytest
+
+import fpstore as fp
+
+
+def script(text, *arguments, **how):
+    """Runs a program of its own and returns its output."""
+    command = [sys.executable, "-c", textwrap.dedent(text), *map(str, arguments)]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=600, **how)
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def test_threads_use_one_store(path):
+    store = fp.create(path, max_distance=2)
+    store.load(range(0, 1 << 20, 1 << 4), ids=range(1 << 16))
+    errors = []
+
+    def work(number):
+        try:
+            for at in range(200):
+                query = (number * 200 + at) << 4
+                assert any(one.fingerprint == query for one in store.query(query, 2))
+                store.insert(1 << 63 | number << 32 | at, number << 32 | at, durability="buffered")
+            assert store.contains_near([1 << 63 | number << 32], 0).to_pylist() == [True]
+        except BaseException as error:
+            errors.append(error)
+
+    threads = [threading.Thread(target=work, args=(number,)) for number in range(8)]
+    [thread.start() for thread in threads]
+    [thread.join() for thread in threads]
+    assert not errors and len(store) == (1 << 16) + 8 * 200
+
+
+def test_other_threads_run_during_a_long_call(path):
+    """The lock of the interpreter is released: a counter goes on counting."""
+    store = fp.create(path)
+    counted, ended = [0], threading.Event()
+
+    def count():
+        while not ended.is_set():
+            counted[0] += 1
+            time.sleep(0.001)
+
+    thread = threading.Thread(target=count)
+    thread.start()
+    before = counted[0]
+    begun = time.monotonic()
+    store.load((number * 0x9E3779B97F4A7C15 % 2**64 for number in range(300_000)), ids=range(300_000))
+    sum(len(batch) for batch in store.pairs(6))
+    seconds = time.monotonic() - begun
+    ended.set()
+    thread.join()
+    assert counted[0] - before > seconds * 50
+
+
+INTERRUPTED = """
+    import os, signal, sys, threading, time
+    import fpstore as fp
+    path, what, delay = sys.argv[1], sys.argv[2], float(sys.argv[3])
+    store = fp.open(path)
+    before = len(store)
+
+    def pairs():
+        while True:
+            for _ in store.pairs(20): pass
+
+    def queries():
+        column = store.records().read_all()["fingerprint"]
+        while True:
+            for _ in store.query(column, 16): pass
+
+    def clusters():
+        while True:
+            store.clusters(12).read_all()
+
+    def load():
+        column = store.records().read_all()["fingerprint"]
+        while True:
+            store.load(column, ids=range(10_000_000, 10_000_000 + len(column)))
+            store.load_remove(column, ids=range(10_000_000, 10_000_000 + len(column)))
+
+    sent = []
+    def interrupt():
+        time.sleep(delay)
+        sent.append(time.monotonic())
+        os.kill(os.getpid(), signal.SIGINT)
+    threading.Thread(target=interrupt, daemon=True).start()
+    try:
+        globals()[what]()
+    except KeyboardInterrupt:
+        took = time.monotonic() - sent[0]
+    else:
+        sys.exit("not interrupted")
+    store.close()
+    with fp.open(path) as store:
+        assert store.verify()["damages"] == []
+        left = len(store)
+        assert left in (before, 2 * before), (before, left)
+        if left != before:
+            store.remove_ids(range(10_000_000, 10_000_000 + before))
+    print(took)
+"""
+
+
+@pytest.mark.skipif(os.name == "nt", reason="signals of Unix")
+@pytest.mark.parametrize("what", ["pairs", "queries", "clusters", "load"])
+def test_ctrl_c_ends_a_long_call_soon(path, what):
+    with fp.create(path, id_index=True) as store:
+        store.load((number * 0x9E3779B97F4A7C15 % 2**64 for number in range(100_000)), ids=range(100_000))
+    took = [float(script(INTERRUPTED, path, what, delay)) for delay in (0.3, 0.45, 0.7)]
+    # 200 ms are promised; the machine of the tests may be busy.
+    assert min(took) < 0.5, took
+
+
+def test_progress_is_told_and_may_stop_a_load(path):
+    store = fp.create(path)
+    told = []
+    store.load(list(range(100_000)), ids=range(100_000), progress=told.append)
+    assert told[-1] == 100_000 and told == sorted(told)
+
+    class Enough(Exception):
+        pass
+
+    def stop(records):
+        raise Enough
+
+    with pytest.raises(Enough):
+        store.load(list(range(2**40, 2**40 + 100_000)), ids=range(200_000, 300_000), progress=stop)
+    # The last call of progress comes after the load, whose records are there then.
+    assert len(store) in (100_000, 200_000) and store.verify()["damages"] == []
+    assert store.load([1], ids=[1], progress=True)["added"] == 0
+
+
+def test_a_stop_that_comes_too_late_stops_nothing_else(path):
+    """The load ends while the exception is raised; later calls go on."""
+    store = fp.create(path)
+
+    def slow(records):
+        time.sleep(1.0)
+        raise ValueError("too late")
+
+    with pytest.raises(ValueError, match="too late"):
+        store.load(list(range(200_000)), ids=range(200_000), progress=slow)
+    assert store.load([1 << 60], ids=[1 << 60])["added"] == 1
+    assert len(store) in (1, 200_001)
+    store.close()
+
+
+def test_a_stop_of_one_load_leaves_other_calls_alone(path):
+    store = fp.create(path, id_index=True)
+    store.load(range(1000), ids=range(1000))
+    errors, ended = [], threading.Event()
+
+    def others():
+        number = 1 << 50
+        try:
+            while not ended.is_set():
+                number += 1
+                store.insert(number, number, durability="buffered")
+                store.remove_ids([number])
+        except BaseException as error:
+            errors.append(error)
+
+    class Enough(Exception):
+        pass
+
+    calls = []
+
+    def stop(records):
+        calls.append(records)
+        if len(calls) == 2:
+            raise Enough
+
+    thread = threading.Thread(target=others)
+    thread.start()
+    numbers = (number * 0x9E3779B97F4A7C15 % 2**64 for number in range(1_000_000))
+    with pytest.raises(Enough):
+        store.load(array.array("Q", numbers), ids=range(1 << 40, (1 << 40) + 1_000_000), progress=stop)
+    ended.set()
+    thread.join()
+    assert not errors
+    store.compact()
+    assert len(store) in range(1000, 1002)
+
+
+def test_ctrl_c_is_not_lost_in_another_library(path):
+    pytest.importorskip("pyarrow")
+    with fp.create(path) as store:
+        store.load((number * 0x9E3779B97F4A7C15 % 2**64 for number in range(20_000)), ids=range(20_000))
+    out = script(
+        """
+        import os, signal, sys, threading, time
+        import pyarrow as pa
+        import fpstore as fp
+        store = fp.open(sys.argv[1])
+        threading.Timer(0.3, os.kill, (os.getpid(), signal.SIGINT)).start()
+        seen = []
+        try:
+            try:
+                while True:
+                    pa.table(store.pairs(28))
+            except Exception as error:
+                seen.append(type(error).__name__)
+                time.sleep(5)
+        except KeyboardInterrupt:
+            print("interrupted")
+        """,
+        path,
+    )
+    assert out.strip() == "interrupted"
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork")
+def test_forked_processes(path):
+    """A child makes sketches and opens stores of its own, cannot use those of its parent, and ends."""
+    out = script(
+        """
+        import os, sys
+        import fpstore as fp
+        texts = ["one two three"] * 100
+        fp.simhash(texts)
+        store = fp.create(sys.argv[1])
+        store.load(range(100), ids=range(100))
+        answers = store.pairs(20)
+        reader = fp.open(sys.argv[1], read_only=True)
+        child = os.fork()
+        if child == 0:
+            assert len(fp.simhash(texts)) == 100
+            for call in (lambda: store.query(1, 1), lambda: next(answers), lambda: len(reader)):
+                try:
+                    call()
+                except fp.errors.InvalidInputError as error:
+                    assert "forked" in str(error)
+                else:
+                    raise SystemExit("the store of the parent was used")
+            own = fp.open(sys.argv[1], read_only=True)
+            assert len(own.query([1, 2], 3).read_all()) > 0
+            sys.exit(0)
+        _, status = os.waitpid(child, 0)
+        assert status == 0, status
+        assert len(store) == 100 and len(answers.read_all()) > 0
+        print("ended")
+        """,
+        path,
+    )
+    assert out.strip() == "ended"
+
+
+def test_dropped_answers_do_not_hold_up_the_interpreter(path):
+    store = fp.create(path)
+    store.load((number * 0x9E3779B97F4A7C15 % 2**64 for number in range(100_000)), ids=range(100_000))
+    answers = store.clusters(14)
+    time.sleep(0.2)
+    begun = time.monotonic()
+    del answers
+    assert time.monotonic() - begun < 0.5
+    with pytest.raises(KeyboardInterrupt):
+        interrupted = store.pairs(28)
+        threading.Timer(0.2, signal.raise_signal, (signal.SIGINT,)).start()
+        for _ in interrupted:
+            pass
+        raise AssertionError("the answers ended")
+    with pytest.raises(fp.errors.InvalidInputError, match="closed"):
+        list(interrupted)
+
+
+def resident():
+    with open("/proc/self/statm") as file:
+        return int(file.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+
+
+@pytest.mark.skipif(not os.path.exists("/proc/self/statm"), reason="reads /proc")
+def test_nothing_leaks(path):
+    """Calls, answers that are not read, stores opened and closed: neither memory nor descriptors grow."""
+    with fp.create(path) as store:
+        store.load(range(0, 1 << 20, 1 << 6), ids=range(1 << 14))
+
+    def round(count):
+        for _ in range(count):
+            with fp.open(path, read_only=True) as store:
+                for at in range(20):
+                    store.query(at << 6, 3)
+                store.pairs(2)
+                next(store.query(list(range(100)), 3))
+                store.contains_near([1, 2, 3], 1)
+            with pytest.raises(fp.errors.NotFoundError):
+                fp.open(path / "nothing")
+
+    round(20)
+    gc.collect()
+    memory, files = resident(), len(os.listdir("/proc/self/fd"))
+    round(120)
+    gc.collect()
+    assert len(os.listdir("/proc/self/fd")) <= files + 2
+    assert resident() - memory < 32 << 20

@@ -1,0 +1,69 @@
+//! Environments of Python below `target/python`, with pinned packages.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use anyhow::{Context, Result, ensure};
+
+use crate::workspace::Workspace;
+
+/// Where the package is.
+pub(super) const PACKAGE: &str = "bindings/python";
+
+/// An environment.
+pub(super) struct Environment(PathBuf);
+
+/// The file of the packages of an environment.
+pub(super) fn requirements(workspace: &Workspace, name: &str) -> PathBuf {
+    workspace.root.join(PACKAGE).join("requirements").join(format!("{name}.txt"))
+}
+
+impl Environment {
+    /// The environment with the packages of a file. It is made again when the file has changed.
+    pub(super) fn of(workspace: &Workspace, name: &str) -> Result<Self> {
+        let file = requirements(workspace, name);
+        let wanted = fs::read_to_string(&file).with_context(|| format!("cannot read {}", file.display()))?;
+        let place = workspace.target.join("python").join(name);
+        let made = place.join("requirements.txt");
+        if fs::read_to_string(&made).is_ok_and(|found| found == wanted) {
+            return Ok(Self(place));
+        }
+        let environment = Self::empty(workspace, name)?;
+        let mut install = environment.module("pip");
+        install.args(["install", "--quiet", "--disable-pip-version-check", "-r"]).arg(&file);
+        run(install)?;
+        fs::write(&made, wanted)?;
+        Ok(environment)
+    }
+
+    /// An environment without packages.
+    pub(super) fn empty(workspace: &Workspace, name: &str) -> Result<Self> {
+        let place = workspace.target.join("python").join(name);
+        if place.exists() {
+            fs::remove_dir_all(&place)?;
+        }
+        let mut make = Command::new("python3");
+        make.args(["-m", "venv"]).arg(&place);
+        run(make)?;
+        Ok(Self(place))
+    }
+
+    /// A command that runs a module in the environment.
+    pub(super) fn module(&self, name: &str) -> Command {
+        let python = if cfg!(windows) { "Scripts/python.exe" } else { "bin/python" };
+        let mut command = Command::new(self.0.join(Path::new(python)));
+        command.args(["-m", name]);
+        command
+    }
+}
+
+fn run(mut command: Command) -> Result<()> {
+    let status = command.status().with_context(|| format!("cannot run {}", command.get_program().display()))?;
+    ensure!(
+        status.success(),
+        "{} failed; `cargo xtask python` needs python3 with venv, and PyPI",
+        command.get_program().display()
+    );
+    Ok(())
+}

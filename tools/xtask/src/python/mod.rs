@@ -1,0 +1,131 @@
+//! `cargo xtask python`: the package for Python, built as its users get it, and tested.
+//!
+//! The tests run in environments of their own below `target/python`, with pinned packages: one with pytest alone, one
+//! with everything that the package works with, one that checks types. `cargo xtask test` runs them with the module
+//! that was built for the tests, as jobs of their own; this task builds the wheel and tests that.
+
+mod environment;
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use anyhow::{Context, Result, bail, ensure};
+use serde_json::Value;
+
+use crate::workspace::{SUITE, Workspace, announce};
+use environment::{Environment, PACKAGE};
+
+/// The checks, each with an environment of its name.
+pub(crate) const CHECKS: [&str; 3] = ["full", "plain", "types"];
+
+/// Builds the wheel and the source distribution, installs the wheel in an empty environment, and tests it there.
+pub(crate) fn run() -> Result<()> {
+    let workspace = Workspace::find()?;
+    let wheels = workspace.target.join("python").join("wheels");
+    if wheels.exists() {
+        fs::remove_dir_all(&wheels)?;
+    }
+    let tools = Environment::of(&workspace, "build")?;
+    let mut build = tools.module("maturin");
+    // Of the files of the source distribution, which shows that they are enough.
+    build.args(["build", "--release", "--sdist", "--out"]).arg(&wheels);
+    build.current_dir(workspace.root.join(PACKAGE)).env("CARGO_TARGET_DIR", &workspace.target);
+    succeed(&workspace, build)?;
+    let made: Vec<PathBuf> = fs::read_dir(&wheels)?.map(|file| Ok(file?.path())).collect::<Result<_>>()?;
+    let wheel = made.iter().find(|file| file.extension().is_some_and(|end| end == "whl"));
+    let wheel = wheel.context("maturin made no wheel")?;
+    let programs = workspace.build_for_tests("fpstore-tools")?;
+    for name in ["plain", "full"] {
+        let place = Environment::empty(&workspace, &format!("wheel-{name}"))?;
+        let mut install = place.module("pip");
+        install.args(["install", "--quiet", "--disable-pip-version-check"]).arg(wheel);
+        install.arg("-r").arg(environment::requirements(&workspace, name));
+        succeed(&workspace, install)?;
+        let mut tests = place.module("pytest");
+        tests.args(["-q", "--import-mode=importlib", "-p", "no:cacheprovider"]);
+        // From another directory: the package in the sources has no module.
+        tests.arg(workspace.root.join(PACKAGE).join("tests")).current_dir(&wheels);
+        succeed(&workspace, with_programs(tests, &programs))?;
+    }
+    Ok(())
+}
+
+/// Builds the module in the profile of the tests, puts it into the package, and returns its path.
+pub(crate) fn build_module(workspace: &Workspace) -> Result<PathBuf> {
+    // With the whole workspace, so that its dependencies have the features that the other builds have.
+    let messages = workspace.messages(&["build", "--profile", SUITE, "--workspace", "--lib"])?;
+    let library = messages.lines().find_map(library).context("the build made no module for Python")?;
+    let end = if cfg!(windows) { "pyd" } else { "abi3.so" };
+    let module = workspace.root.join(PACKAGE).join("fpstore").join(format!("_native.{end}"));
+    let same = fs::read(&module).ok().zip(fs::read(&library).ok()).is_some_and(|(old, new)| old == new);
+    if !same {
+        // A file that a process has mapped must not change.
+        let _ = fs::remove_file(&module);
+        fs::copy(&library, &module).with_context(|| format!("cannot write {}", module.display()))?;
+    }
+    Ok(module)
+}
+
+/// The library in one of cargo's messages.
+fn library(line: &str) -> Option<PathBuf> {
+    let message: Value = serde_json::from_str(line).ok()?;
+    let target = message.get("target")?;
+    let is_cdylib = target.get("kind")?.as_array()?.iter().any(|kind| kind == "cdylib");
+    if !is_cdylib || target.get("name")? != "_native" {
+        return None;
+    }
+    let files = message.get("filenames")?.as_array()?.iter().filter_map(Value::as_str).map(PathBuf::from);
+    files
+        .into_iter()
+        .find(|file| file.extension().is_some_and(|end| ["so", "dll", "dylib"].iter().any(|one| end == *one)))
+}
+
+/// One of the checks of the module in the package: what `cargo xtask test` runs as a job.
+pub(crate) fn check(name: &str, programs: &Path) -> Result<()> {
+    let workspace = Workspace::find()?;
+    ensure!(CHECKS.contains(&name), "there is no check {name}");
+    let place = Environment::of(&workspace, name)?;
+    let package = workspace.root.join(PACKAGE);
+    if name == "types" {
+        let mut pyright = place.module("basedpyright");
+        pyright.current_dir(&package);
+        let mut stubs = place.module("mypy.stubtest");
+        stubs
+            .args(["fpstore._native", "--ignore-disjoint-bases", "--mypy-config-file", "pyproject.toml"])
+            .current_dir(&package);
+        return [pyright, stubs].into_iter().try_for_each(|command| succeed(&workspace, command));
+    }
+    let mut tests = place.module("pytest");
+    tests.args(["-q", "-p", "no:cacheprovider", "--durations=3", "-rs"]).current_dir(&package);
+    succeed(&workspace, with_programs(tests, programs))
+}
+
+/// Tells tests where the programs are.
+fn with_programs(mut tests: Command, programs: &Path) -> Command {
+    tests.env("FPSTORE_PROGRAMS", programs).env("PYTHONDONTWRITEBYTECODE", "1");
+    tests
+}
+
+/// Runs a command, which has to succeed.
+fn succeed(workspace: &Workspace, mut command: Command) -> Result<()> {
+    announce(workspace, &command)?;
+    let status = command.status().with_context(|| format!("cannot run {}", command.get_program().display()))?;
+    if !status.success() {
+        bail!("{} failed ({status})", command.get_program().display());
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn finds_the_module_among_cargo_messages() {
+        let message = r#"{"reason":"compiler-artifact","target":{"kind":["cdylib"],"name":"NAME"},"filenames":["/t/lib_native.so"]}"#;
+        assert_eq!(library(&message.replace("NAME", "_native")), Some("/t/lib_native.so".into()));
+        assert_eq!(library(&message.replace("NAME", "other")), None);
+        assert_eq!(library("no JSON"), None);
+    }
+}
