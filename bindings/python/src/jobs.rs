@@ -3,8 +3,8 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use arrow_array::BooleanArray;
-use fpstore_bindings::{AnySnapshot, Kept, Question};
+use arrow_array::{ArrayRef, BooleanArray};
+use fpstore_bindings::{AnySnapshot, Handle, Kept, Question};
 use pyo3::IntoPyObjectExt;
 use pyo3::prelude::*;
 
@@ -125,4 +125,17 @@ pub(crate) fn check_hasher(source: &Source, recorded: Option<&str>) -> PyResult<
 /// Whether an argument is a single fingerprint.
 pub(crate) fn single(given: &Bound<'_, PyAny>, width: u32) -> PyResult<Option<fpstore::AnyFingerprint>> {
     scalar::fingerprint(given, width)
+}
+
+/// A column of fingerprints of a store, and one of ids.
+pub(crate) fn columns(
+    handle: &Handle,
+    fingerprints: &Bound<'_, PyAny>,
+    ids: Option<&Bound<'_, PyAny>>,
+) -> PyResult<(ArrayRef, Option<ArrayRef>)> {
+    let (py, parameters) = (fingerprints.py(), handle.parameters());
+    let source = Source::of_fingerprints(fingerprints, parameters.width())?;
+    check_hasher(&source, parameters.hasher())?;
+    let ids = ids.map(|ids| Source::of(ids)?.whole(py)).transpose()?;
+    Ok((source.whole(py)?, ids))
 }

@@ -3,7 +3,7 @@
 use fpstore::{AnyFingerprint, Id, IdRef, Match};
 use pyo3::IntoPyObjectExt;
 use pyo3::prelude::*;
-use pyo3::types::{PyByteArray, PyBytes, PyInt, PyString, PyType};
+use pyo3::types::{PyByteArray, PyBytes, PyInt, PyList, PyString, PyType};
 
 use crate::errors::{invalid, of_store};
 
@@ -131,4 +131,10 @@ impl PyMatch {
         let id = self.id(py)?.repr()?.to_string();
         Ok(format!("Match(distance={}, fingerprint=0x{}, id={id})", self.0.distance, self.0.fingerprint))
     }
+}
+
+/// Matches as a list.
+pub(crate) fn matches<'py>(py: Python<'py>, found: Vec<Match<AnyFingerprint>>) -> PyResult<Bound<'py, PyAny>> {
+    let found: Vec<PyMatch> = found.into_iter().map(PyMatch::from).collect();
+    PyList::new(py, found).map(Bound::into_any)
 }

@@ -8,15 +8,15 @@ use fpstore::AnyFingerprint;
 use fpstore_bindings::{Deed, Handle, Stop};
 use pyo3::IntoPyObjectExt;
 use pyo3::prelude::*;
-use pyo3::types::{PyDict, PyList};
+use pyo3::types::PyDict;
 
 use crate::answers::PyAnswers;
 use crate::arguments::{Size, durability as durability_of};
 use crate::batch::PyBatch;
 use crate::errors::of_store;
-use crate::jobs::{Asked, check_hasher, single};
+use crate::jobs::{Asked, check_hasher, columns, single};
 use crate::opened::{Opened, backup_mode, bar, remove_ids, report, told};
-use crate::scalar::{GivenId, PyMatch, id_of, id_to_py, one, to_int};
+use crate::scalar::{GivenId, id_of, id_to_py, matches, one, to_int};
 use crate::snapshot::PySnapshot;
 use crate::source::{Source, Together};
 use crate::{call, reports};
@@ -227,7 +227,7 @@ impl PyStore {
             let id: Option<GivenId> = id.map(|id| id.extract()).transpose()?;
             return self.with(py, |store| store.insert(one, id_of(id.as_ref()), durability));
         }
-        let (column, ids) = self.columns(py, fingerprint, id)?;
+        let (column, ids) = columns(&handle, fingerprint, id)?;
         let work = move |stop: &Stop| fpstore_bindings::insert(&handle, &column, ids.as_ref(), durability, stop);
         call::run(py, work).map(drop)
     }
@@ -251,7 +251,7 @@ impl PyStore {
             let outcome = self.with(py, |store| store.insert_if_new(one, id_of(id.as_ref()), k, durability))?;
             return outcome.inserted.into_bound_py_any(py);
         }
-        let (column, ids) = self.columns(py, fingerprint, id)?;
+        let (column, ids) = columns(&handle, fingerprint, id)?;
         let work =
             move |stop: &Stop| fpstore_bindings::insert_if_new(&handle, &column, ids.as_ref(), k, durability, stop);
         PyBatch::new(call::run(py, work)?).into_bound_py_any(py)
@@ -271,7 +271,7 @@ impl PyStore {
             let id: Option<GivenId> = id.map(|id| id.extract()).transpose()?;
             return self.with(py, |store| store.remove(one, id_of(id.as_ref()), durability)).map(u64::from);
         }
-        let (column, ids) = self.columns(py, fingerprint, id)?;
+        let (column, ids) = columns(&handle, fingerprint, id)?;
         let work = move |stop: &Stop| fpstore_bindings::remove(&handle, &column, ids.as_ref(), durability, stop);
         call::run(py, work)
     }
@@ -483,24 +483,4 @@ impl PyStore {
     fn __repr__(&self) -> String {
         self.0.shown("Store")
     }
-}
-
-impl PyStore {
-    /// A column of fingerprints and one of ids.
-    fn columns(
-        &self,
-        py: Python<'_>,
-        fingerprints: &Bound<'_, PyAny>,
-        ids: Option<&Bound<'_, PyAny>>,
-    ) -> PyResult<(arrow_array::ArrayRef, Option<arrow_array::ArrayRef>)> {
-        let source = Source::of_fingerprints(fingerprints, self.width()?)?;
-        check_hasher(&source, self.0.get()?.parameters().hasher())?;
-        let ids = ids.map(|ids| Source::of(ids)?.whole(py)).transpose()?;
-        Ok((source.whole(py)?, ids))
-    }
-}
-
-fn matches<'py>(py: Python<'py>, found: Vec<fpstore::Match<AnyFingerprint>>) -> PyResult<Bound<'py, PyAny>> {
-    let found: Vec<PyMatch> = found.into_iter().map(PyMatch::from).collect();
-    PyList::new(py, found).map(Bound::into_any)
 }
