@@ -3,11 +3,7 @@
 use super::model::*;
 use crate::support::*;
 use fpstore::keys::{KeyQuery, KeySorter};
-use fpstore::{Id, IdKind, KeyFormat, KeyIndex, Maintenance, Options};
-
-fn options() -> Options {
-    Options::new().with_maintenance(Maintenance::Manual)
-}
+use fpstore::{Id, IdKind, KeyFormat, KeyIndex};
 
 #[test]
 fn loads_removals_replacements_and_merges_answer_as_comparing_all() {

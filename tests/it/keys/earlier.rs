@@ -9,13 +9,9 @@ use crate::linkage::{evidence, kept_of};
 use crate::support::Random;
 use fpstore::clusters::{Clusters, Keeper, Label, Linkage, Nearness, Removed};
 use fpstore::keys::{KeyRule, KeySorter};
-use fpstore::{ErrorKind, Id, IdKind, IdRef, KeyFormat, KeyIndex, Maintenance, Options};
+use fpstore::{ErrorKind, Id, IdKind, IdRef, KeyFormat, KeyIndex};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
-
-fn options() -> Options {
-    Options::new().with_maintenance(Maintenance::Manual)
-}
 
 const RULES: [(u64, f64, Option<u64>); 6] =
     [(1, 0.0, None), (2, 0.0, None), (1, 0.5, None), (1, 0.0, Some(3)), (2, 0.2, Some(5)), (1, 0.0, Some(40))];

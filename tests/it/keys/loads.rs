@@ -4,13 +4,9 @@ use super::model::*;
 use crate::hooked::{Hooked, Op};
 use crate::points::points;
 use fpstore::env::FileSystem;
-use fpstore::{IdKind, KeyFormat, KeyIndex, Maintenance, Options};
+use fpstore::{IdKind, KeyFormat, KeyIndex};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-
-fn options() -> Options {
-    Options::new().with_maintenance(Maintenance::Manual)
-}
 
 #[test]
 fn little_memory_and_few_threads_change_no_answer() {

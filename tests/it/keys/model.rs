@@ -3,7 +3,7 @@
 use crate::support::*;
 use fpstore::bulk::IdSorter;
 use fpstore::keys::{KeyMatch, KeyQuery, KeySorter, SortedKeys, jaccard};
-use fpstore::{Id, IdKind, IdRef, KeyFormat, KeyIndex, Options, Parameters};
+use fpstore::{Id, IdKind, IdRef, KeyFormat, KeyIndex, Maintenance, Options, Parameters};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
@@ -117,6 +117,11 @@ impl Model {
     }
 }
 
+/// Nothing happens in the background.
+pub(super) fn options() -> Options {
+    Options::new().with_maintenance(Maintenance::Manual)
+}
+
 pub(super) fn parameters(format: KeyFormat, ids: IdKind) -> Parameters {
     Parameters::of_keys(format).with_ids(ids)
 }
@@ -191,3 +196,31 @@ fn sketch_of(format: KeyFormat, random: &mut Random) -> Vec<u8> {
 
 /// An id of a record that the index numbers.
 pub(super) const NO_ID: IdRef<'static> = IdRef::None;
+
+/// An index of three loads, of which a sixth of the records was removed, and the same as a model.
+pub(super) fn several_loads(path: &Path, format: KeyFormat, ids: IdKind) -> (KeyIndex, Model) {
+    let index = KeyIndex::create(path, &parameters(format, ids), &options()).unwrap();
+    let mut model = Model::new(format);
+    for seed in 0..3 {
+        let all = records(150, 6, format, ids, seed);
+        index.load(sorted(path, &options(), format, &all)).unwrap();
+        model.add(&all);
+    }
+    let gone: Vec<Id> = model.records.keys().step_by(6).cloned().collect();
+    remove(&index, &gone);
+    model.remove(&gone);
+    (index, model)
+}
+
+/// An index of 300,000 records with the same 14 keys and the same sketch. Making its forty-five billion pairs would not
+/// end.
+pub(super) fn many_copies(path: &Path) -> KeyIndex {
+    let format = KeyFormat::default().with_sketch(128, 2);
+    let mut sorter = KeySorter::new(path, &options(), format);
+    let keys: Vec<u64> = (1..=14).map(|key| key << 50).collect();
+    for number in 0..300_000u64 {
+        sorter.push(IdRef::Number(number), &keys, &[7; 16]).unwrap();
+    }
+    let parameters = parameters(format, IdKind::Number);
+    KeyIndex::create_loaded(path, &parameters, &options(), sorter.finish().unwrap()).unwrap().0
+}

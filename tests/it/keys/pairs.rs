@@ -4,13 +4,9 @@ use super::model::*;
 use crate::linkage::decisions;
 use fpstore::clusters::{Clusters, Keeper, Label, Linkage, Nearness};
 use fpstore::keys::{KeyPair, KeyRule, jaccard};
-use fpstore::{Filters, Id, IdKind, KeyFormat, KeyIndex, Maintenance, Options};
+use fpstore::{Filters, Id, IdKind, KeyFormat, KeyIndex};
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::ControlFlow;
-
-fn options() -> Options {
-    Options::new().with_maintenance(Maintenance::Manual)
-}
 
 /// What makes a pair, and the rule that says so.
 #[derive(Clone, Copy, Debug)]
@@ -154,17 +150,7 @@ fn pairs_and_clusters_are_those_of_comparing_all() {
         (KeyFormat::default().with_key_bits(9), IdKind::Number),
     ] {
         let directory = tempfile::tempdir().unwrap();
-        let path = directory.path().join("store");
-        let index = KeyIndex::create(&path, &parameters(format, ids), &options()).unwrap();
-        let mut model = Model::new(format);
-        for seed in 0..3 {
-            let all = records(150, 6, format, ids, seed);
-            index.load(sorted(&path, &options(), format, &all)).unwrap();
-            model.add(&all);
-        }
-        let gone: Vec<Id> = model.records.keys().step_by(6).cloned().collect();
-        remove(&index, &gone);
-        model.remove(&gone);
+        let (index, model) = several_loads(&directory.path().join("store"), format, ids);
         for (min_shared, min_jaccard, most) in
             [(1, 0.0, None), (2, 0.0, None), (1, 0.5, None), (1, 0.0, Some(3)), (3, 0.2, Some(4))]
         {

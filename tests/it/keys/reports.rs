@@ -3,13 +3,9 @@
 use super::model::*;
 use super::pairs::{Wanted, components, labels, nearness, pairs_of, stars};
 use fpstore::clusters::{Chain, Chains, ClusterReport, Keeper, Label, Linkage, Nearness, Nearnesses, Removed};
-use fpstore::keys::{KeyRule, KeySorter};
-use fpstore::{Id, IdKind, IdRef, KeyFormat, KeyIndex, Maintenance, Options};
+use fpstore::keys::KeyRule;
+use fpstore::{Id, IdKind, KeyFormat, KeyIndex};
 use std::collections::{BTreeMap, BTreeSet};
-
-fn options() -> Options {
-    Options::new().with_maintenance(Maintenance::Manual)
-}
 
 fn report(index: &KeyIndex, rule: KeyRule, linkage: Linkage, memory: u64) -> ClusterReport {
     let clusters = index.clusters(rule).unwrap().with_linkage(linkage).with_sizes().with_keepers().with_chains();
@@ -61,17 +57,7 @@ fn reports_are_those_of_comparing_all() {
         (KeyFormat::default().with_key_bits(9).with_sketch(96, 8), IdKind::Number),
     ] {
         let directory = tempfile::tempdir().unwrap();
-        let path = directory.path().join("store");
-        let index = KeyIndex::create(&path, &parameters(format, ids), &options()).unwrap();
-        let mut model = Model::new(format);
-        for seed in 0..3 {
-            let all = records(150, 6, format, ids, seed);
-            index.load(sorted(&path, &options(), format, &all)).unwrap();
-            model.add(&all);
-        }
-        let gone: Vec<Id> = model.records.keys().step_by(6).cloned().collect();
-        remove(&index, &gone);
-        model.remove(&gone);
+        let (index, model) = several_loads(&directory.path().join("store"), format, ids);
         for (min_shared, min_jaccard, most) in [(1, 0.0, None), (2, 0.0, None), (1, 0.55, None), (1, 0.0, Some(3))] {
             let min_jaccard = if format.sketch_bits() > 0 { min_jaccard } else { 0.0 };
             let wanted = Wanted { min_shared, min_jaccard, most };
@@ -123,16 +109,8 @@ fn reports_are_those_of_comparing_all() {
 
 #[test]
 fn a_report_on_many_copies_makes_no_pairs() {
-    let format = KeyFormat::default().with_sketch(128, 2);
     let directory = tempfile::tempdir().unwrap();
-    let path = directory.path().join("store");
-    let mut sorter = KeySorter::new(&path, &options(), format);
-    let keys: Vec<u64> = (1..=14).map(|key| key << 50).collect();
-    for number in 0..300_000u64 {
-        sorter.push(IdRef::Number(number), &keys, &[7; 16]).unwrap();
-    }
-    let parameters = parameters(format, IdKind::Number);
-    let (index, _) = KeyIndex::create_loaded(&path, &parameters, &options(), sorter.finish().unwrap()).unwrap();
+    let index = many_copies(&directory.path().join("store"));
     for rule in [KeyRule::new(), KeyRule::new().with_min_jaccard(0.9)] {
         let found = report(&index, rule, Linkage::Star, 64 << 20);
         assert_eq!((found.clusters, found.removed.far), (1, 0));

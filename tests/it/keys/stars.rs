@@ -4,12 +4,8 @@ use super::model::*;
 use super::pairs::{Wanted, check_evidence, labels, pairs_of, stars};
 use crate::support::Random;
 use fpstore::clusters::{Keeper, Linkage, Nearness};
-use fpstore::keys::{KeyRule, KeySorter};
-use fpstore::{Id, IdKind, IdRef, KeyFormat, KeyIndex, Maintenance, Options};
-
-fn options() -> Options {
-    Options::new().with_maintenance(Maintenance::Manual)
-}
+use fpstore::keys::KeyRule;
+use fpstore::{Id, IdKind, KeyFormat, KeyIndex};
 
 #[test]
 fn frequent_keys_beside_others() {
@@ -43,17 +39,8 @@ fn frequent_keys_beside_others() {
 
 #[test]
 fn many_copies_cost_each_record_once() {
-    let format = KeyFormat::default().with_sketch(128, 2);
     let directory = tempfile::tempdir().unwrap();
-    let path = directory.path().join("store");
-    // Making its forty-five billion pairs would not end.
-    let mut sorter = KeySorter::new(&path, &options(), format);
-    let keys: Vec<u64> = (1..=14).map(|key| key << 50).collect();
-    for number in 0..300_000u64 {
-        sorter.push(IdRef::Number(number), &keys, &[7; 16]).unwrap();
-    }
-    let parameters = parameters(format, IdKind::Number);
-    let (index, _) = KeyIndex::create_loaded(&path, &parameters, &options(), sorter.finish().unwrap()).unwrap();
+    let index = many_copies(&directory.path().join("store"));
     for rule in [KeyRule::new(), KeyRule::new().with_min_jaccard(0.9), KeyRule::new().with_min_shared(14)] {
         let clusters = index.clusters(rule).unwrap().with_linkage(Linkage::Star).with_keepers();
         let (kept, removed, left) = crate::linkage::decisions(&clusters.find(&Keeper::Smallest).unwrap());
