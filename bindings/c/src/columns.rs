@@ -71,7 +71,7 @@ impl<'a> Given<'a> {
     /// The arrays of records of a store whose fingerprints have so many bits.
     ///
     /// # Safety
-    /// If the pointer is not null, it points to arrays as described, which nobody changes during `'a`.
+    /// If the pointer is not null, it points to arrays as described, which no thread changes during `'a`.
     pub(crate) unsafe fn new(columns: *const fps_columns, width: u32) -> Result<Self> {
         // SAFETY: as this function demands.
         unsafe {

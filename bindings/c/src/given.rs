@@ -10,7 +10,7 @@ use fpstore_bindings::input::invalid;
 /// What a pointer points to.
 ///
 /// # Safety
-/// If it is not null, it points to a `T` that nobody changes during `'a`.
+/// If it is not null, it points to a `T` that no thread changes during `'a`.
 pub(crate) unsafe fn required<'a, T>(pointer: *const T, what: &str) -> Result<&'a T> {
     check(pointer, what)?;
     // SAFETY: it is not null and aligned; the rest is demanded of the caller.
@@ -31,7 +31,7 @@ pub(crate) fn check<T>(pointer: *const T, what: &str) -> Result<()> {
 /// The values of an array; a null pointer is one of none.
 ///
 /// # Safety
-/// If it is not null, it points to so many values that nobody changes during `'a`.
+/// If it is not null, it points to so many values that no thread changes during `'a`.
 pub(crate) unsafe fn array<'a, T>(pointer: *const T, length: usize, what: &str) -> Result<&'a [T]> {
     if length == 0 {
         return Ok(&[]);
@@ -47,7 +47,7 @@ pub(crate) unsafe fn array<'a, T>(pointer: *const T, length: usize, what: &str) 
 /// A text that ends with NUL.
 ///
 /// # Safety
-/// If it is not null, it points to such a text, which nobody changes during `'a`.
+/// If it is not null, it points to such a text, which no thread changes during `'a`.
 pub(crate) unsafe fn text<'a>(pointer: *const c_char, what: &str) -> Result<&'a str> {
     check(pointer, what)?;
     // SAFETY: as this function demands.
@@ -93,7 +93,7 @@ pub(crate) unsafe fn set<T>(out: *mut T, value: T) {
     }
 }
 
-/// Gives an object to the caller, who frees it.
+/// Gives an object to the caller, which frees it.
 ///
 /// # Safety
 /// As [`set`].
@@ -105,7 +105,7 @@ pub(crate) unsafe fn give<T>(out: *mut *mut T, value: T) {
 /// Frees an object of [`give`]; null is none.
 ///
 /// # Safety
-/// If it is not null, it comes from [`give`], and nobody uses it again.
+/// If it is not null, it comes from [`give`], and the caller does not use it again.
 pub(crate) unsafe fn free<T>(object: *mut T) {
     if !object.is_null() {
         // SAFETY: as this function demands.

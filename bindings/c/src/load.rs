@@ -159,13 +159,13 @@ fn watched<T: Send>(
         while end.recv_timeout(PAUSE) == Err(RecvTimeoutError::Timeout) {
             if !is_stopped && !tell(seen.load(Relaxed)) {
                 is_stopped = true;
-                handle.stop.set(true);
+                handle.stop.ask();
             }
         }
         thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
     });
     if is_stopped {
-        handle.stop.set(false);
+        handle.stop.release();
         let stopped = || Error::new(ErrorKind::Stopped, "stopped before the end").at_path(handle.path());
         return done.map_err(|_| stopped());
     }

@@ -1,4 +1,4 @@
-//! Who is near? One fingerprint, or many.
+//! The records near one fingerprint, or near many.
 #![allow(unsafe_code, reason = "functions of a C ABI")]
 
 use std::ffi::c_int;

@@ -68,7 +68,7 @@ pub(crate) unsafe fn read_or<T: Versioned>(pointer: *const T, default: T) -> Res
     if pointer.is_null() { Ok(default) } else { unsafe { read(pointer) } }
 }
 
-/// A structure that is filled for the caller, who has set its size, or who does not want it.
+/// A structure that is filled for the caller, which has set its size; none if the caller does not want it.
 #[derive(Debug)]
 pub(crate) struct Out<T> {
     place: *mut T,

@@ -170,7 +170,7 @@ struct Gather<'a> {
     layout: &'a Layout,
     rows: Rows,
     send: &'a dyn Fn(Rows) -> Result<ControlFlow<()>>,
-    /// An error of sending, or that nobody reads the answers.
+    /// An error of sending, or that the reader has dropped the answers.
     ended: Option<Result<()>>,
 }
 
@@ -249,7 +249,7 @@ impl<F: Fingerprint> Asker<F> {
                     (None, None) => ControlFlow::Continue(()),
                 };
                 if flow.is_break() || gather.ended.is_some() {
-                    return Err(Error::new(ErrorKind::Stopped, "nobody reads the answers"));
+                    return Err(Error::new(ErrorKind::Stopped, "the reader has dropped the answers"));
                 }
             }
             Ok(())

@@ -29,7 +29,7 @@ impl Opened {
         Self { handle: OfProcess::new(RwLock::new(Some(Arc::new(handle)))), path, is_read_only }
     }
 
-    /// The open store. The lock is held for a moment, in which nobody needs the interpreter.
+    /// The open store. The lock is held for a moment, and no thread takes that of the interpreter meanwhile.
     pub(crate) fn get(&self) -> PyResult<Arc<Handle>> {
         let Some(handle) = self.handle.get() else {
             let path = self.path.display();

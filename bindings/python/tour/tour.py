@@ -111,5 +111,5 @@ index.query(keys["keys"][0], keys["sketch"][0], min_jaccard=0.8)[:3]
 # %%
 with store.writer(durability="sync") as writer:
     print(writer.insert_if_new(hashes[0], "again", k=3))
-    print(writer.insert_if_new(fp.simhash(["a page that nobody has seen before, about something else"])[0], "new", k=3))
+    print(writer.insert_if_new(fp.simhash(["a page that is new to the crawler, about something else"])[0], "new", k=3))
 store.close()

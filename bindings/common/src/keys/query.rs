@@ -89,7 +89,7 @@ fn answer(
             if rows.is_full() {
                 is_read = sender.send(std::mem::replace(&mut rows, layout.rows()))?.is_continue();
                 if !is_read {
-                    return Err(Error::new(ErrorKind::Stopped, "nobody reads the answers"));
+                    return Err(Error::new(ErrorKind::Stopped, "the reader has dropped the answers"));
                 }
             }
         }
