@@ -17,7 +17,17 @@ class Deduplicated(NamedTuple):
     table: Table
     """The rows that are kept, in their order, with all columns."""
     evidence: Batch
-    """A row for each of the others: ``id``, ``keeper``, ``cluster``, and ``distance`` or ``shared_keys`` and ``jaccard``."""
+    """A row for each of the others: ``id``, ``keeper``, ``cluster``, and how near it is: ``distance``, or ``shared_keys`` and
+    ``jaccard``."""
+
+
+class _How(NamedTuple):
+    """How kept rows are chosen, and what that may take."""
+
+    linkage: str
+    keep: str
+    memory: int | str | None
+    tmp_dir: str | os.PathLike[str] | None
 
 
 def dedup(
@@ -43,8 +53,8 @@ def dedup(
     text : the column that is compared: strings, or lists of tokens
     id : the column that names rows in the evidence; without it, row numbers
     method : "minhash" (texts that share a band) or "simhash" (fingerprints within distance ``k``)
-    threshold : for minhash, the Jaccard similarity that bands and rows are chosen for (0.8, unless ``bands`` and ``rows``
-        or a preset say something else)
+    threshold : for minhash, the Jaccard similarity that bands and rows are chosen for (0.8, unless ``bands`` and
+        ``rows`` or a preset say something else)
     linkage : "star", "single" or "complete", as of ``Store.keep``
     keep : of similar rows "smallest" keeps the first one, "largest" the last one
     min_jaccard : for minhash, the least similarity that the signatures of two texts have to show; without it the
@@ -66,13 +76,13 @@ def dedup(
     texts = rows[text]
     with tempfile.TemporaryDirectory(prefix="fpstore-", dir=tmp_dir) as directory:
         path = os.path.join(directory, "store")
-        numbers = range(len(rows))
+        numbers, how = range(len(rows)), _How(linkage, keep, memory, tmp_dir)
         if method == "minhash":
-            found = _by_keys(path, texts, numbers, threshold, min_jaccard, linkage, keep, memory, tmp_dir, options)
+            found = _by_keys(path, texts, numbers, threshold, min_jaccard, how, options)
         elif method == "simhash":
             if threshold is not None or min_jaccard is not None:
                 raise InvalidInputError("threshold and min_jaccard go with method='minhash'; simhash takes k")
-            found = _by_fingerprints(path, texts, numbers, k, linkage, keep, memory, tmp_dir, options)
+            found = _by_fingerprints(path, texts, numbers, k, how, options)
         else:
             raise InvalidInputError(f"method={method!r}: expected minhash or simhash")
     kept = rows.without(found["id"])
@@ -87,10 +97,7 @@ def _by_keys(
     numbers: range,
     threshold: float | None,
     min_jaccard: float | None,
-    linkage: str,
-    keep: str,
-    memory: int | str | None,
-    tmp_dir: str | os.PathLike[str] | None,
+    how: _How,
     options: dict[str, Any],
 ) -> Batch:
     if min_jaccard is None and "bands" not in options and (threshold is not None or "preset" not in options):
@@ -102,12 +109,17 @@ def _by_keys(
     sketch = 8 * keys["sketch"].width
     sample_bits = keys.sample_bits or 1
     index = create(
-        path, kind="keys", key_bits=64, sketch=sketch, sample_bits=sample_bits, memory=memory, tmp_dir=tmp_dir
+        path, kind="keys", key_bits=64, sketch=sketch, sample_bits=sample_bits, memory=how.memory, tmp_dir=how.tmp_dir
     )
     with index:
         index.load(keys, ids=numbers)
         found = index.keep(
-            linkage=linkage, evidence=True, keep=keep, min_jaccard=min_jaccard, memory=memory, tmp_dir=tmp_dir
+            linkage=how.linkage,
+            evidence=True,
+            keep=how.keep,
+            min_jaccard=min_jaccard,
+            memory=how.memory,
+            tmp_dir=how.tmp_dir,
         )
         return found.read_all()
 
@@ -117,16 +129,13 @@ def _by_fingerprints(
     texts: Array,
     numbers: range,
     k: int,
-    linkage: str,
-    keep: str,
-    memory: int | str | None,
-    tmp_dir: str | os.PathLike[str] | None,
+    how: _How,
     options: dict[str, Any],
 ) -> Batch:
     hashes = simhash(texts, **options)
     width = 64 if hashes.type == "uint64" else 128
-    store = create(path, width=width, max_distance=k, ids="u64", memory=memory, tmp_dir=tmp_dir)
+    store = create(path, width=width, max_distance=k, ids="u64", memory=how.memory, tmp_dir=how.tmp_dir)
     with store:
         store.load(hashes, ids=numbers)
-        found = store.keep(k, linkage=linkage, evidence=True, keep=keep, memory=memory, tmp_dir=tmp_dir)
+        found = store.keep(k, linkage=how.linkage, evidence=True, keep=how.keep, memory=how.memory, tmp_dir=how.tmp_dir)
         return found.read_all()

@@ -57,15 +57,16 @@ def cluster_sizes(store: Store | KeyIndex, *, ax: Any = None, **how: Any) -> Any
 
 
 def bits(health: Mapping[str, Any], *, ax: Any = None) -> Any:
-    """The share of fingerprints in which each bit is 1: what :func:`fpstore.health` returns. Even bits are at 0.5; those that
-    it calls dead, constant or biased are red."""
+    """The share of fingerprints in which each bit is 1: what :func:`fpstore.health` returns. Even bits are at 0.5; those
+    that it calls dead, constant or biased are red."""
     shares = [bit["share"] for bit in health["bits"]]
     drawn = _axes(ax)
     useless = {bit for kind in ("dead", "constant", "biased") for bit in health[kind]}
     colours = ["#c4532d" if bit in useless else "#3b6ea8" for bit in range(len(shares))]
     drawn.bar(range(len(shares)), shares, color=colours, width=1.0)
     drawn.axhline(0.5, color="black", linewidth=0.8)
-    drawn.set(xlabel="bit, 0 is the most significant", ylabel="share of ones", ylim=(0, 1), xlim=(-0.5, len(shares) - 0.5))
+    drawn.set(xlabel="bit, 0 is the most significant", ylabel="share of ones")
+    drawn.set(xlim=(-0.5, len(shares) - 0.5), ylim=(0, 1))
     verdict = {True: "sound", False: "not sound", None: "too few to tell"}[health["sound"]]
     drawn.set_title(f"{health['records']:,} fingerprints: {verdict}")
     return drawn

@@ -8,6 +8,7 @@ use arrow_array::builder::{BinaryBuilder, FixedSizeBinaryBuilder, ListBuilder, S
 use arrow_array::cast::AsArray;
 use arrow_array::{
     Array, ArrayReader, ArrayRef, BooleanArray, FixedSizeBinaryArray, Float64Array, Int64Array, NullArray, UInt64Array,
+    new_empty_array,
 };
 use arrow_buffer::{Buffer, ScalarBuffer};
 use arrow_schema::DataType;
@@ -16,7 +17,7 @@ use fpstore::{Error, ErrorKind};
 use pyo3::PyTypeInfo;
 use pyo3::exceptions::{PyImportError, PyTypeError};
 use pyo3::prelude::*;
-use pyo3::types::{PyBool, PyBytes, PyFloat, PyList, PyMemoryView, PyString, PyTuple};
+use pyo3::types::{PyBool, PyBytes, PyFloat, PyList, PyMemoryView, PyRange, PyRangeMethods, PyString, PyTuple};
 
 use crate::array::PyArray;
 use crate::batch::PyBatch;
@@ -41,12 +42,32 @@ pub(crate) struct Source {
 impl Source {
     /// What an argument holds.
     pub(crate) fn of(given: &Bound<'_, PyAny>) -> PyResult<Self> {
-        Self::with(given, of_values)
+        match Self::of_range(given)? {
+            Some(numbers) => Ok(numbers),
+            None => Self::with(given, of_values),
+        }
     }
 
     /// Fingerprints of this width: of Python, each may be an integer, bytes or hexadecimal digits.
     pub(crate) fn of_fingerprints(given: &Bound<'_, PyAny>, width: u32) -> PyResult<Self> {
-        Self::with(given, |values| of_fingerprints(values, width))
+        let numbers = if width == 64 { Self::of_range(given)? } else { None };
+        numbers.map_or_else(|| Self::with(given, |values| of_fingerprints(values, width)), Ok)
+    }
+
+    /// The numbers of a range, which are not made before they are used.
+    fn of_range(given: &Bound<'_, PyAny>) -> PyResult<Option<Self>> {
+        let Ok(range) = given.cast::<PyRange>() else { return Ok(None) };
+        let (Ok(start), Ok(stop), Ok(step)) = (range.start(), range.stop(), range.step()) else { return Ok(None) };
+        let (Ok(first), Ok(end), Ok(step @ 1..)) = (u64::try_from(start), u64::try_from(stop), usize::try_from(step))
+        else {
+            return Ok(None);
+        };
+        let mut numbers = (first..end).step_by(step);
+        let pieces = std::iter::from_fn(move || {
+            let piece: Vec<u64> = numbers.by_ref().take(PIECE).collect();
+            (!piece.is_empty()).then(|| Ok(Arc::new(UInt64Array::from(piece)) as ArrayRef))
+        });
+        Ok(Some(Self { data_type: DataType::UInt64, pieces: Box::new(pieces), hasher: None }))
     }
 
     /// What an argument holds; `values` makes an array of values of Python.
@@ -141,18 +162,7 @@ impl Source {
     /// All pieces as one array.
     pub(crate) fn whole(self, py: Python<'_>) -> PyResult<ArrayRef> {
         let Self { data_type, pieces, .. } = self;
-        py.detach(move || {
-            let pieces = pieces.collect::<fpstore::Result<Vec<ArrayRef>>>()?;
-            match pieces.as_slice() {
-                [] => Ok(arrow_array::new_empty_array(&data_type)),
-                [one] => Ok(Arc::clone(one)),
-                several => {
-                    let several: Vec<&dyn Array> = several.iter().map(|piece| &**piece).collect();
-                    concat(&several).map_err(failed)
-                }
-            }
-        })
-        .map_err(of_store)
+        py.detach(move || joined(pieces, || Ok(new_empty_array(&data_type)))).map_err(of_store)
     }
 
     /// A column of a table.
@@ -173,6 +183,16 @@ impl Source {
     pub(crate) fn is_table(&self) -> bool {
         matches!(self.data_type, DataType::Struct(_))
     }
+}
+
+/// Pieces as one array, or `empty` if there are none.
+pub(crate) fn joined(
+    pieces: impl Iterator<Item = fpstore::Result<ArrayRef>>,
+    empty: impl FnOnce() -> fpstore::Result<ArrayRef>,
+) -> fpstore::Result<ArrayRef> {
+    let pieces = pieces.collect::<fpstore::Result<Vec<ArrayRef>>>()?;
+    let pieces: Vec<&dyn Array> = pieces.iter().map(|piece| &**piece).collect();
+    if pieces.is_empty() { empty() } else { concat(&pieces).map_err(failed) }
 }
 
 fn is_import_error(py: Python<'_>, called: &PyResult<Bound<'_, PyAny>>) -> bool {

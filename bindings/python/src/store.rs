@@ -59,8 +59,7 @@ impl PyStore {
         py: Python<'_>,
         work: impl FnOnce(&fpstore::AnyStore) -> fpstore::Result<T> + Send,
     ) -> PyResult<T> {
-        let handle = self.0.get()?;
-        py.detach(|| work(handle.store()?)).map_err(of_store)
+        within(py, &*self.0.get()?, work)
     }
 
     fn k(handle: &Handle, k: Option<u32>) -> u32 {
@@ -225,7 +224,7 @@ impl PyStore {
         let (handle, durability) = (self.0.get()?, durability_of(durability)?);
         if let Some(one) = single(fingerprint, Self::width_of(&handle))? {
             let id: Option<GivenId> = id.map(|id| id.extract()).transpose()?;
-            return self.with(py, |store| store.insert(one, id_of(id.as_ref()), durability));
+            return within(py, &handle, |store| store.insert(one, id_of(id.as_ref()), durability));
         }
         let (column, ids) = columns(&handle, fingerprint, id)?;
         let work = move |stop: &Stop| fpstore_bindings::insert(&handle, &column, ids.as_ref(), durability, stop);
@@ -248,7 +247,7 @@ impl PyStore {
         let (id, k) = (id.or(ids), Self::k(&handle, k));
         if let Some(one) = single(fingerprint, Self::width_of(&handle))? {
             let id: Option<GivenId> = id.map(|id| id.extract()).transpose()?;
-            let outcome = self.with(py, |store| store.insert_if_new(one, id_of(id.as_ref()), k, durability))?;
+            let outcome = within(py, &handle, |store| store.insert_if_new(one, id_of(id.as_ref()), k, durability))?;
             return outcome.inserted.into_bound_py_any(py);
         }
         let (column, ids) = columns(&handle, fingerprint, id)?;
@@ -269,7 +268,7 @@ impl PyStore {
         let (handle, durability) = (self.0.get()?, durability_of(durability)?);
         if let Some(one) = single(fingerprint, Self::width_of(&handle))? {
             let id: Option<GivenId> = id.map(|id| id.extract()).transpose()?;
-            return self.with(py, |store| store.remove(one, id_of(id.as_ref()), durability)).map(u64::from);
+            return within(py, &handle, |store| store.remove(one, id_of(id.as_ref()), durability)).map(u64::from);
         }
         let (column, ids) = columns(&handle, fingerprint, id)?;
         let work = move |stop: &Stop| fpstore_bindings::remove(&handle, &column, ids.as_ref(), durability, stop);
@@ -308,7 +307,7 @@ impl PyStore {
         let most = handle.parameters().max_distance();
         let k = k.unwrap_or(most);
         if k <= most {
-            return matches(py, self.with(py, |store| store.query(one, k))?);
+            return matches(py, within(py, &handle, |store| store.query(one, k))?);
         }
         // May read the whole store.
         matches(py, call::run(py, move |_| handle.store()?.query(one, k))?)
@@ -340,7 +339,7 @@ impl PyStore {
             return self.asked()?.contains_many(fingerprint, k);
         };
         let k = Self::k(&handle, k);
-        self.with(py, |store| store.contains_near(one, k))?.is_some().into_py_any(py)
+        within(py, &handle, |store| store.contains_near(one, k))?.is_some().into_py_any(py)
     }
 
     fn __contains__(&self, py: Python<'_>, fingerprint: &Bound<'_, PyAny>) -> PyResult<bool> {
@@ -483,4 +482,13 @@ impl PyStore {
     fn __repr__(&self) -> String {
         self.0.shown("Store")
     }
+}
+
+/// Works with the store of a handle without the lock of the interpreter.
+fn within<T: Send>(
+    py: Python<'_>,
+    handle: &Handle,
+    work: impl FnOnce(&fpstore::AnyStore) -> fpstore::Result<T> + Send,
+) -> PyResult<T> {
+    py.detach(|| work(handle.store()?)).map_err(of_store)
 }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use arrow_array::{Array, ArrayRef, BooleanArray, RecordBatch, RecordBatchIterator, StructArray, UInt64Array};
 use arrow_schema::{Field, Schema, SchemaRef};
-use arrow_select::concat::{concat, concat_batches};
+use arrow_select::concat::concat_batches;
 use arrow_select::filter::filter_record_batch;
 use arrow_select::take::take;
 use fpstore::Result;
@@ -15,7 +15,7 @@ use crate::array::PyArray;
 use crate::batch::PyBatch;
 use crate::capsule;
 use crate::errors::{invalid, of_arrow, of_store};
-use crate::source::Source;
+use crate::source::{Source, joined};
 
 /// A table in memory, for `polars.DataFrame`, `pyarrow.table` and others. Its batches are not copied.
 ///
@@ -98,13 +98,9 @@ impl PyTable {
             let names = self.column_names().join(", ");
             return Err(invalid(format!("the table has no column {name:?}; it has {names}")));
         };
-        let columns: Vec<&dyn Array> = self.batches.iter().map(|batch| &**batch.column(at)).collect();
-        let column = if columns.is_empty() {
-            Ok(arrow_array::new_empty_array(self.schema.field(at).data_type()))
-        } else {
-            concat(&columns)
-        };
-        column.map(PyArray::new).map_err(of_arrow)
+        let columns = self.batches.iter().map(|batch| Ok(Arc::clone(batch.column(at))));
+        let column = joined(columns, || Ok(arrow_array::new_empty_array(self.schema.field(at).data_type())));
+        column.map(PyArray::new).map_err(of_store)
     }
 
     /// The table without the rows of these numbers.

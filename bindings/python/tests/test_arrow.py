@@ -32,6 +32,19 @@ def test_sequences_and_buffers(store, path, other):
     assert wide.get(bytes(range(16))) == [1] and wide.get(bytes(range(16, 32)).hex()) == [2]
 
 
+def test_ranges(store, other):
+    """A range is read a piece at a time, with the same answers as its list."""
+    numbers = fp.create(other)
+    assert numbers.load(range(3, 1_000_003, 2), ids=range(500_000))["added"] == 500_000
+    assert numbers.get(5) == [1] and numbers.get(1_000_001) == [499_999] and len(numbers) == 500_000
+    assert numbers.load(range(0), ids=range(0))["records"] == 0
+    assert numbers.contains_near(range(9, 2, -3), 0).to_pylist() == [True, False, True]
+    with pytest.raises(fp.errors.InvalidInputError, match="fewer ids than records"):
+        numbers.load(range(7), ids=range(6))
+    with pytest.raises(fp.errors.InvalidInputError, match="-1"):
+        numbers.load(range(-1, 2), ids=range(3))
+
+
 def test_numpy(store, other):
     numpy = pytest.importorskip("numpy")
     fingerprints = numpy.array(FINGERPRINTS, dtype="u8")

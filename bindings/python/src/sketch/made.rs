@@ -5,7 +5,6 @@ use std::sync::Arc;
 use arrow_array::builder::{FixedSizeBinaryBuilder, FixedSizeListBuilder, ListBuilder, StringBuilder, UInt64Builder};
 use arrow_array::{ArrayRef, RecordBatch, UInt64Array};
 use arrow_schema::{Field, Schema};
-use arrow_select::concat::concat;
 use fpstore::{KeyFormat, Result};
 use fpstore_bindings::Stop;
 use fpstore_tools::documents::{Content, Location};
@@ -19,7 +18,7 @@ use super::texts::{Documents, are_tokens};
 use crate::array::PyArray;
 use crate::batch::PyBatch;
 use crate::errors::of_options;
-use crate::source::{Source, failed};
+use crate::source::{Source, failed, joined};
 use crate::{call, process};
 
 /// Makes an array of every piece of a column, and joins them.
@@ -30,12 +29,7 @@ fn made(
 ) -> PyResult<ArrayRef> {
     let work = move |stop: &Stop| {
         let arrays = source.pieces.map(|piece| process::pool()?.install(|| make(&Documents::new(&piece?)?, stop)));
-        let arrays = arrays.collect::<Result<Vec<_>>>()?;
-        let arrays: Vec<&dyn arrow_array::Array> = arrays.iter().map(|array| &**array).collect();
-        match arrays.as_slice() {
-            [] => make(&Documents::new(&arrow_array::new_empty_array(&source.data_type))?, stop),
-            several => concat(several).map_err(failed),
-        }
+        joined(arrays, || make(&Documents::new(&arrow_array::new_empty_array(&source.data_type))?, stop))
     };
     call::run(py, work)
 }
