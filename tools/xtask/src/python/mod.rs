@@ -53,8 +53,9 @@ pub(crate) fn run() -> Result<()> {
 
 /// Builds the module in the profile of the tests, puts it into the package, and returns its path.
 pub(crate) fn build_module(workspace: &Workspace) -> Result<PathBuf> {
-    // With the whole workspace, so that its dependencies have the features that the other builds have.
-    let messages = workspace.messages(&["build", "--profile", SUITE, "--workspace", "--lib"])?;
+    // With the whole workspace and its examples: then dependencies have the features that the build of the tests gave
+    // them, and nothing but the module is compiled.
+    let messages = workspace.messages(&["build", "--profile", SUITE, "--workspace", "--lib", "--examples"])?;
     let library = messages.lines().find_map(library).context("the build made no module for Python")?;
     let end = if cfg!(windows) { "pyd" } else { "abi3.so" };
     let module = workspace.root.join(PACKAGE).join("fpstore").join(format!("_native.{end}"));
