@@ -2,15 +2,18 @@
 //!
 //! `cargo bench --bench native -- FILE.u64 STORE` loads the fingerprints of the file (little-endian) into a new store,
 //! with numbers from 0 as ids, asks a million of them in one batch and 100,000 one by one, finds all pairs of records, and
-//! prints a JSON object: seconds of each, and microseconds of a single query.
+//! prints a JSON object: seconds of each, microseconds of a single query, and bytes of memory before the work. `-- --texts
+//! FILE.ndjson` makes the fingerprints of texts that are in memory.
 #![allow(clippy::unwrap_used, clippy::cast_precision_loss, clippy::print_stdout, missing_docs)]
 
 mod common;
 
+use fpsketch::{Simhash, SimhashPreset};
 use fpstore::bulk::RecordSorter;
 use fpstore::pairs::RecordPairs;
 use fpstore::plan::{Goal, Workload, recommend};
 use fpstore::{BatchStrategy, Filters, IdRef, Options, Parameters, Store};
+use rayon::prelude::*;
 use std::ops::ControlFlow;
 use std::path::Path;
 use std::time::Instant;
@@ -22,6 +25,7 @@ const SINGLE: usize = 100_000;
 fn main() {
     let arguments = common::arguments();
     match arguments.as_slice() {
+        [option, file] if option == "--texts" => sketch(Path::new(file)),
         [file, store] => measure(&common::read(file), Path::new(store)),
         // `cargo test --benches` passes no arguments: a small run checks that the program works.
         _ => {
@@ -31,7 +35,31 @@ fn main() {
     }
 }
 
+/// Bytes of memory that are not of mapped files.
+fn resident() -> u64 {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let anonymous = status.lines().find_map(|line| line.strip_prefix("RssAnon:"));
+    let kib = anonymous.and_then(|rest| rest.split_whitespace().next()).and_then(|number| number.parse::<u64>().ok());
+    kib.unwrap_or(0) * 1024
+}
+
+fn sketch(file: &Path) {
+    #[derive(serde::Deserialize)]
+    struct Line {
+        text: String,
+    }
+    let lines = std::fs::read_to_string(file).unwrap();
+    let texts: Vec<String> = lines.lines().map(|line| serde_json::from_str::<Line>(line).unwrap().text).collect();
+    let started = Instant::now();
+    let simhash = Simhash::new(SimhashPreset::Native);
+    let made: Vec<u128> = texts.par_iter().map(|text| simhash.fingerprint(text.as_str().into())).collect();
+    let took = started.elapsed().as_secs_f64();
+    let sum = made.iter().fold(0_u64, |sum, one| sum.wrapping_add(u64::try_from(*one).unwrap()));
+    println!("{{\"simhash\": {took:.4}, \"found\": {sum}}}");
+}
+
 fn measure(fingerprints: &[u64], path: &Path) {
+    let before = resident();
     let started = Instant::now();
     let workload = Workload {
         fingerprints: 100_000_000,
@@ -77,6 +105,6 @@ fn measure(fingerprints: &[u64], path: &Path) {
     let join = started.elapsed().as_secs_f64();
     println!(
         "{{\"load\": {load:.3}, \"batch\": {batch:.3}, \"single\": {one:.3}, \"pairs\": {join:.3}, \
-         \"found\": [{found}, {single}, {pairs}]}}"
+         \"before\": {before}, \"found\": [{found}, {single}, {pairs}]}}"
     );
 }

@@ -2,6 +2,7 @@
 
 Functions import numpy where they use it, because the environment that has it may not be active yet.
 """
+import json
 import os
 import pathlib
 import subprocess
@@ -25,6 +26,25 @@ def inside_environment(packages, name="peers"):
         venv.create(home, with_pip=True)
     subprocess.run([python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", *packages], check=True)
     os.execv(python, [str(python), *sys.argv])
+
+
+def package(given=None):
+    """Installs the package for Python into this environment: the wheel of `cargo xtask python`, or what is given."""
+    wheels = sorted((TARGET / "python" / "wheels").glob("fpstore-*.whl"))
+    if not (given or wheels):
+        sys.exit("there is no wheel in target/python/wheels; run `cargo xtask python`")
+    install = [sys.executable, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--no-deps"]
+    subprocess.run([*install, "--force-reinstall", given or wheels[0]], check=True)
+
+
+def bench_program(name):
+    """Builds a bench; returns its program, whose memory can be watched, unlike that of cargo's child."""
+    build = ["cargo", "bench", "--bench", name, "--no-run", "--locked", "--message-format", "json"]
+    messages = subprocess.run(build, cwd=ROOT, check=True, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL).stdout
+    for message in map(json.loads, messages.splitlines()):
+        if message.get("executable") and message["target"]["name"] == name:
+            return message["executable"]
+    sys.exit(f"cargo has built no bench {name}")
 
 
 def proc_bytes(file, *names):

@@ -11,6 +11,10 @@ Parquet to Parquet, with 14 bands of 8 rows. Rounds alternate between the lines.
 * ours (`--features words:5`), of the lower-case text, rensa and datasketch, of the text: white-space tokens. rensa and
   datasketch look up each document among those before it in their index in memory, and unite what they find, in one
   process (minhash_peers.py).
+* gaoya, of the text: what its analyser takes for words. It inserts and looks up a thousand documents at once, on all
+  cores, in memory.
+* `python` is fpstore.dedup of the package for Python (`cargo xtask python` builds it), which has to keep what the first
+  line keeps.
 * datatrove, in its four stages: words of spaCy's rules for English, of simplified text.
 * text-dedup (`--b 14 --r 8 --num_perm 112`): what stands between characters that are no letters, digits or `_`.
 
@@ -40,13 +44,13 @@ import sys
 import tempfile
 
 import documents
-from common import ROOT, TARGET, inside_environment
+from common import ROOT, TARGET, inside_environment, package
 from documents import WHOLE
 from minhash_peers import BANDS, PLACES, ROWS, shingles
 
-PACKAGES = [*documents.PACKAGES, "datasketch==2.0.0", "rensa==0.5.0"]
+PACKAGES = [*documents.PACKAGES, "datasketch==2.0.0", "rensa==0.5.0", "gaoya==0.2.2"]
 PEERS = {"datatrove": "datatrove 0.10.1", "text-dedup": "text-dedup 0.4.0", "rensa": "rensa 0.5.0",
-         "datasketch": "datasketch 2.0.0"}
+         "datasketch": "datasketch 2.0.0", "gaoya": "gaoya 0.2.2", "python": "fpstore.dedup in Python"}
 RIGHT = 0.7
 HELPER = ROOT / "benches/peers/minhash_peers.py"
 
@@ -118,8 +122,9 @@ class Bench(documents.Bench):
                        "--num_proc", workers, "--ngram", 5, "--num_perm", PLACES, "--b", BANDS, "--r", ROWS]
         else:
             command, out = [HELPER, peer, self.parts, self.work, *more], self.work / "out.parquet"
-        self.run(PEERS[peer], "a band, components", [sys.executable, *command], out, peer=True)
-        if self.candidates is not None and PEERS[peer] in self.found and peer != "text-dedup":
+        by = "a band, star" if peer == "python" else "a band, components"
+        self.run(PEERS[peer], by, [sys.executable, *command], out, peer=True)
+        if self.candidates is not None and PEERS[peer] in self.found and peer not in ("text-dedup", "python"):
             self.candidates[peer] = listed(pairs) if pairs.exists() else signed(self.work / "signatures")
 
     def round(self, peers):
@@ -170,6 +175,8 @@ def features():
         "ours": lambda text: shingles(text.lower()),
         "rensa": shingles,
         "datasketch": shingles,
+        "gaoya": shingles,
+        "python": lambda text: shingles(text.lower()),
         "datatrove": lambda text: set(stage.get_shingles(text).ravel().tolist()),
         "text-dedup": lambda text: {" ".join(words) for words in ngrams(between.split(text.lower()), 5, 5)},
     }
@@ -215,6 +222,13 @@ def quality(bench):
               f"{stay / max(len(right), 1):.1%} |")
 
 
+def same_rows(bench):
+    """The package for Python keeps what the program keeps."""
+    ours, theirs = (bench.found[name][2] for name in (WHOLE, PEERS["python"]))
+    if ours != theirs:
+        raise SystemExit(f"fpstore.dedup keeps other documents: {len(ours - theirs):,} less, {len(theirs - ours):,} more")
+
+
 def same_candidates(bench):
     """Candidates of ours and of datatrove are the same."""
     ours, theirs = (bench.candidates.get(line, set()) for line in ("ours", "datatrove"))
@@ -241,6 +255,7 @@ def main():
     parser.add_argument("--workers", type=int, default=os.cpu_count(), help="threads or processes [default: all cores]")
     parser.add_argument("--memory", default="1GiB", help="limit of our programs")
     parser.add_argument("--programs", help="directory of the programs; they are built without it")
+    parser.add_argument("--package", help="a wheel of the package for Python [default: target/python/wheels]")
     options = parser.parse_args()
     peers = [] if options.peers == "none" else options.peers.split(",")
     if unknown := set(peers) - set(PEERS):
@@ -248,6 +263,8 @@ def main():
     if options.preset and options.preset not in peers:
         parser.error(f"--preset {options.preset} needs that peer")
     inside_environment(PACKAGES, "minhash-peers")
+    if "python" in peers:
+        package(options.package)
     build(options)
     if options.preset:
         presets = subprocess.run([pathlib.Path(options.programs) / "fphash", "presets"], check=True, text=True,
@@ -266,6 +283,8 @@ def main():
             print(f"{options.documents:,} documents, {size / 1e6:.0f} MB of text, in {max(families) + 1} families; "
                   f"{options.workers} cores, --memory {options.memory}, {options.rounds} rounds.\n")
             bench.table(options.documents)
+            if "python" in peers:
+                same_rows(bench)
             problems += bench.problems
         if options.sample:
             part.mkdir()

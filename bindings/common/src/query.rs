@@ -17,8 +17,10 @@ use crate::input::{fingerprints, invalid};
 use crate::open::{AnySnapshot, Stop, with_snapshot};
 use crate::output::{Answers, Kind, Layout, Rows, Sender};
 
-/// Queries of a piece.
-const PIECE: usize = 256;
+/// Fewest and most queries of a piece. A piece is a batch of rows, or more.
+const PIECE: [usize; 2] = [256, 8192];
+/// Pieces of a thread, if they are not too small or too large.
+const PIECES: usize = 32;
 /// Batches of a thread that may wait to be read.
 const AHEAD: usize = 8;
 /// Most queries that are merged at a time, and fewest.
@@ -165,6 +167,22 @@ impl<F> Queries<'_, F> {
 /// What a thread has found: rows, or the end of a piece.
 type Found = Option<Result<Rows>>;
 
+/// What a thread makes of merged answers.
+enum Part {
+    Rows(Rows),
+    /// A query that is answered alone.
+    Ask(usize),
+}
+
+#[inline]
+fn push<F: Fingerprint>(rows: &mut Rows, row: u64, found: &Match<F>) {
+    rows.number(row);
+    rows.fingerprint(found.fingerprint);
+    rows.distance(found.distance);
+    rows.id(&found.id);
+    rows.end_row();
+}
+
 /// Gathers matches until they are a batch.
 struct Gather<'a> {
     layout: &'a Layout,
@@ -181,11 +199,7 @@ impl<'a> Gather<'a> {
 
     #[inline]
     fn push<F: Fingerprint>(&mut self, row: u64, found: &Match<F>) -> ControlFlow<()> {
-        self.rows.number(row);
-        self.rows.fingerprint(found.fingerprint);
-        self.rows.distance(found.distance);
-        self.rows.id(&found.id);
-        self.rows.end_row();
+        push(&mut self.rows, row, found);
         if self.rows.is_full() { self.flush() } else { ControlFlow::Continue(()) }
     }
 
@@ -198,12 +212,13 @@ impl<'a> Gather<'a> {
         ControlFlow::Break(())
     }
 
-    /// Sends the last rows.
-    fn finish(mut self) -> Result<()> {
+    /// Sends the last rows; breaks if the reader has dropped the answers.
+    fn finish(mut self) -> Result<ControlFlow<()>> {
         if self.ended.is_none() {
             let _ = self.flush();
         }
-        self.ended.unwrap_or(Ok(()))
+        let Some(ended) = self.ended else { return Ok(ControlFlow::Continue(())) };
+        ended.map(ControlFlow::Break)
     }
 }
 
@@ -234,38 +249,51 @@ impl<F: Fingerprint> Asker<F> {
 
     /// Merges the queries with the store; `false`, with nothing sent, if their answers take too much memory.
     fn merge(&self, some: &Queries<'_, F>, sender: &Sender) -> Result<bool> {
-        let send = |rows| sender.send(rows);
-        let mut gather = Gather::new(&self.layout, &send);
-        let take = |(first, answers): (usize, Vec<Option<Vec<Match<F>>>>)| {
+        let make = |first: usize, answers: Vec<Option<Vec<Match<F>>>>| {
+            let (mut parts, mut rows) = (Vec::new(), self.layout.rows());
             for (query, matches) in (first..).zip(answers) {
                 let row = some.row(query);
-                let flow = match (matches, some.queries.get(query)) {
-                    (Some(matches), _) => matches.iter().try_for_each(|found| gather.push(row, found)),
-                    (None, Some(query)) => {
-                        let mut push = |found| gather.push(row, &found);
-                        self.question.ask(&mut self.snapshot.searcher(), *query, &mut push)?;
-                        ControlFlow::Continue(())
-                    }
-                    (None, None) => ControlFlow::Continue(()),
+                matches.iter().flatten().for_each(|found| push(&mut rows, row, found));
+                if matches.is_none() || rows.is_full() {
+                    parts.push(Part::Rows(std::mem::replace(&mut rows, self.layout.rows())));
+                }
+                if matches.is_none() {
+                    parts.push(Part::Ask(query));
+                }
+            }
+            parts.push(Part::Rows(rows));
+            parts
+        };
+        let take = |parts: Vec<Part>| {
+            for part in parts {
+                let flow = match part {
+                    Part::Rows(rows) => sender.send(rows)?,
+                    Part::Ask(query) => self.ask_alone(some, query, sender)?,
                 };
-                if flow.is_break() || gather.ended.is_some() {
+                if flow.is_break() {
                     return Err(Error::new(ErrorKind::Stopped, "the reader has dropped the answers"));
                 }
             }
             Ok(())
         };
-        let make = |first: usize, answers| (first, answers);
-        let merged = self.snapshot.searcher().visit_batch(some.queries, self.question.k(), MERGE_MEMORY, make, take);
-        match merged {
-            Err(error) if gather.ended.is_none() => Err(error),
-            Ok(false) => Ok(false),
-            _ => gather.finish().map(|()| true),
-        }
+        self.snapshot.searcher().visit_batch(some.queries, self.question.k(), MERGE_MEMORY, make, take)
+    }
+
+    /// Answers a query that has too many matches for a list.
+    fn ask_alone(&self, some: &Queries<'_, F>, query: usize, sender: &Sender) -> Result<ControlFlow<()>> {
+        let Some(&fingerprint) = some.queries.get(query) else { return Ok(ControlFlow::Continue(())) };
+        let send = |rows| sender.send(rows);
+        let mut gather = Gather::new(&self.layout, &send);
+        let row = some.row(query);
+        self.question.ask(&mut self.snapshot.searcher(), fingerprint, &mut |found| gather.push(row, &found))?;
+        gather.finish()
     }
 
     /// Looks the queries up, on all threads.
     fn probe(&self, some: &Queries<'_, F>, sender: &Sender) -> Result<()> {
-        let pieces = some.queries.len().div_ceil(PIECE);
+        let [least, most] = PIECE;
+        let length = (some.queries.len() / (self.threads.max(1) * PIECES)).clamp(least, most);
+        let pieces = some.queries.len().div_ceil(length);
         let threads = self.threads.clamp(1, pieces.max(1));
         std::thread::scope(|scope| {
             let channels: Vec<_> = (0..threads)
@@ -273,7 +301,7 @@ impl<F: Fingerprint> Asker<F> {
                     let (found, channel) = sync_channel(AHEAD);
                     scope.spawn(move || {
                         // An error ends the pieces of all threads: the reader does not ask for more.
-                        if let Err(error) = self.pieces(some, thread, threads, &found) {
+                        if let Err(error) = self.pieces(some, length, (thread, threads), &found) {
                             let _ = found.send(Some(Err(error)));
                         }
                     });
@@ -293,25 +321,30 @@ impl<F: Fingerprint> Asker<F> {
         })
     }
 
-    /// Answers every piece of one thread, with a `None` after each.
-    fn pieces(&self, some: &Queries<'_, F>, thread: usize, threads: usize, found: &SyncSender<Found>) -> Result<()> {
+    /// Answers every piece of one of the threads, with a `None` after each.
+    fn pieces(
+        &self,
+        some: &Queries<'_, F>,
+        length: usize,
+        (thread, threads): (usize, usize),
+        found: &SyncSender<Found>,
+    ) -> Result<()> {
         let sent = |message| {
             let sent = found.send(message);
             if sent.is_ok() { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
         };
         let mut searcher = self.snapshot.searcher();
-        for (number, piece) in some.queries.chunks(PIECE).enumerate().skip(thread).step_by(threads) {
+        for (number, piece) in some.queries.chunks(length).enumerate().skip(thread).step_by(threads) {
             let send = |rows| Ok(sent(Some(Ok(rows))));
             let mut gather = Gather::new(&self.layout, &send);
-            for (query, &fingerprint) in (number * PIECE..).zip(piece) {
+            for (query, &fingerprint) in (number * length..).zip(piece) {
                 let row = some.row(query);
                 self.question.ask(&mut searcher, fingerprint, &mut |found| gather.push(row, &found))?;
                 if gather.ended.is_some() || self.progress.is_stopped() {
                     return Ok(());
                 }
             }
-            gather.finish()?;
-            if sent(None).is_break() {
+            if gather.finish()?.is_break() || sent(None).is_break() {
                 return Ok(());
             }
         }

@@ -36,6 +36,8 @@ use pyo3::prelude::*;
 /// The native part of fpstore. Import `fpstore` instead.
 #[pymodule(gil_used = false)]
 mod _native {
+    use super::{Bound, PyModule, PyResult};
+
     #[pymodule_export]
     use crate::answers::PyAnswers;
     #[pymodule_export]
@@ -56,4 +58,9 @@ mod _native {
     use crate::store::PyStore;
     #[pymodule_export]
     use crate::table::{PyTable, renamed};
+
+    #[pymodule_init]
+    fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
+        crate::process::watch_forks(module)
+    }
 }

@@ -2,11 +2,33 @@
 
 use std::convert::Infallible;
 use std::mem;
-use std::process;
+use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use fpstore::{Error, ErrorKind, Options, Result};
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
 use rayon::{ThreadPool, ThreadPoolBuilder};
+
+/// How often this process, and the ones that it was forked from, were forked. Costs less than to ask the system for the
+/// number of the process, which every call would do.
+static FORKS: AtomicU32 = AtomicU32::new(0);
+
+#[pyfunction]
+fn forked() {
+    FORKS.fetch_add(1, Relaxed);
+}
+
+/// Lets Python tell of forks, where there are any.
+pub(crate) fn watch_forks(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    let (py, os) = (module.py(), module.py().import("os")?);
+    if !os.hasattr("register_at_fork")? {
+        return Ok(());
+    }
+    let tell = PyDict::new(py);
+    tell.set_item("after_in_child", wrap_pyfunction!(forked, module)?)?;
+    os.call_method("register_at_fork", (), Some(&tell)).map(drop)
+}
 
 /// A value of the process that made it.
 struct Own<T>(Mutex<Option<(u32, T)>>);
@@ -20,11 +42,11 @@ impl<T: Clone> Own<T> {
     fn get<E>(&self, make: impl FnOnce() -> std::result::Result<T, E>) -> std::result::Result<T, E> {
         let mut value = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         match &*value {
-            Some((owner, value)) if *owner == process::id() => Ok(value.clone()),
+            Some((owner, value)) if *owner == FORKS.load(Relaxed) => Ok(value.clone()),
             _ => {
                 let made = make()?;
                 // Dropping a value of the parent would wait for threads that are not here.
-                mem::forget(value.replace((process::id(), made.clone())));
+                mem::forget(value.replace((FORKS.load(Relaxed), made.clone())));
                 Ok(made)
             }
         }
@@ -54,18 +76,18 @@ pub(crate) struct OfProcess<T> {
 
 impl<T> OfProcess<T> {
     pub(crate) fn new(value: T) -> Self {
-        Self { owner: process::id(), value: Some(value) }
+        Self { owner: FORKS.load(Relaxed), value: Some(value) }
     }
 
     /// The value; `None` in a forked process.
     pub(crate) fn get(&self) -> Option<&T> {
-        self.value.as_ref().filter(|_| self.owner == process::id())
+        self.value.as_ref().filter(|_| self.owner == FORKS.load(Relaxed))
     }
 }
 
 impl<T> Drop for OfProcess<T> {
     fn drop(&mut self) {
-        if self.owner != process::id() {
+        if self.owner != FORKS.load(Relaxed) {
             mem::forget(self.value.take());
         }
     }

@@ -68,6 +68,7 @@ impl IdColumn {
     ///
     /// # Errors
     /// `InvalidInput` if it is null.
+    #[inline]
     pub fn get(&self, row: usize) -> Result<IdRef<'_>> {
         let null = || invalid(format!("row {row}: the id is null"));
         match self {

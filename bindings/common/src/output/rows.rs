@@ -2,8 +2,10 @@
 
 use std::sync::Arc;
 
-use arrow_array::builder::{FixedSizeBinaryBuilder, StringBuilder};
-use arrow_array::{ArrayRef, BooleanArray, Float64Array, RecordBatch, UInt32Array, UInt64Array};
+use arrow_array::builder::{
+    ArrayBuilder, BooleanBuilder, FixedSizeBinaryBuilder, Float64Builder, StringBuilder, UInt32Builder, UInt64Builder,
+};
+use arrow_array::{ArrayRef, RecordBatch};
 use arrow_schema::{DataType, Field, Schema, SchemaRef};
 use fpstore::clusters::Label;
 use fpstore::{Error, ErrorKind, Fingerprint, Id, IdKind, Result};
@@ -85,38 +87,36 @@ pub struct Rows {
 
 #[derive(Debug)]
 enum Values {
-    Words(Vec<u64>),
     Bytes(FixedSizeBinaryBuilder),
     Texts(StringBuilder),
-    Numbers(Vec<Option<u64>>),
-    Distances(Vec<Option<u32>>),
-    Estimates(Vec<Option<f64>>),
-    Flags(Vec<bool>),
+    Numbers(UInt64Builder),
+    Distances(UInt32Builder),
+    Estimates(Float64Builder),
+    Flags(BooleanBuilder),
 }
 
 impl Values {
     fn new(kind: Kind) -> Self {
         match kind {
-            Kind::Fingerprint(64) => Self::Words(Vec::new()),
-            Kind::Fingerprint(width) => Self::Bytes(FixedSizeBinaryBuilder::new((width / 8).cast_signed())),
             Kind::Id(IdKind::Text) => Self::Texts(StringBuilder::new()),
-            Kind::Id(_) | Kind::Number => Self::Numbers(Vec::new()),
-            Kind::Distance => Self::Distances(Vec::new()),
-            Kind::Estimate => Self::Estimates(Vec::new()),
-            Kind::Flag => Self::Flags(Vec::new()),
+            Kind::Fingerprint(64) | Kind::Id(_) | Kind::Number => Self::Numbers(UInt64Builder::new()),
+            Kind::Fingerprint(width) => Self::Bytes(FixedSizeBinaryBuilder::new((width / 8).cast_signed())),
+            Kind::Distance => Self::Distances(UInt32Builder::new()),
+            Kind::Estimate => Self::Estimates(Float64Builder::new()),
+            Kind::Flag => Self::Flags(BooleanBuilder::new()),
         }
     }
 
-    fn finish(self) -> ArrayRef {
-        match self {
-            Self::Words(words) => Arc::new(UInt64Array::from(words)),
-            Self::Bytes(mut bytes) => Arc::new(bytes.finish()),
-            Self::Texts(mut texts) => Arc::new(texts.finish()),
-            Self::Numbers(numbers) => Arc::new(UInt64Array::from(numbers)),
-            Self::Distances(distances) => Arc::new(UInt32Array::from(distances)),
-            Self::Estimates(estimates) => Arc::new(Float64Array::from(estimates)),
-            Self::Flags(flags) => Arc::new(BooleanArray::from(flags)),
-        }
+    fn finish(mut self) -> ArrayRef {
+        let values: &mut dyn ArrayBuilder = match &mut self {
+            Self::Bytes(bytes) => bytes,
+            Self::Texts(texts) => texts,
+            Self::Numbers(numbers) => numbers,
+            Self::Distances(distances) => distances,
+            Self::Estimates(estimates) => estimates,
+            Self::Flags(flags) => flags,
+        };
+        values.finish()
     }
 }
 
@@ -130,7 +130,7 @@ impl Rows {
     #[inline]
     pub fn fingerprint<F: Fingerprint>(&mut self, fingerprint: F) {
         match self.value() {
-            Some(Values::Words(words)) => words.push(fingerprint.word(0)),
+            Some(Values::Numbers(all)) => all.append_value(fingerprint.word(0)),
             Some(Values::Bytes(all)) => {
                 let mut bytes = [0; 32];
                 for (number, word) in bytes.as_chunks_mut::<8>().0.iter_mut().enumerate() {
@@ -147,7 +147,7 @@ impl Rows {
     #[inline]
     pub fn id(&mut self, id: &Id) {
         match (self.value(), id) {
-            (Some(Values::Numbers(all)), Id::Number(number) | Id::Count(number)) => all.push(Some(*number)),
+            (Some(Values::Numbers(all)), Id::Number(number) | Id::Count(number)) => all.append_value(*number),
             (Some(Values::Texts(all)), Id::Text(text)) => all.append_value(text),
             _ => {}
         }
@@ -156,7 +156,7 @@ impl Rows {
     /// Pushes a null in place of an id.
     pub fn no_id(&mut self) {
         match self.value() {
-            Some(Values::Numbers(all)) => all.push(None),
+            Some(Values::Numbers(all)) => all.append_null(),
             Some(Values::Texts(all)) => all.append_null(),
             _ => {}
         }
@@ -166,7 +166,7 @@ impl Rows {
     #[inline]
     pub fn number(&mut self, number: impl Into<Option<u64>>) {
         if let Some(Values::Numbers(all)) = self.value() {
-            all.push(number.into());
+            all.append_option(number.into());
         }
     }
 
@@ -174,7 +174,7 @@ impl Rows {
     #[inline]
     pub fn distance(&mut self, distance: impl Into<Option<u32>>) {
         if let Some(Values::Distances(all)) = self.value() {
-            all.push(distance.into());
+            all.append_option(distance.into());
         }
     }
 
@@ -182,14 +182,14 @@ impl Rows {
     #[inline]
     pub fn estimate(&mut self, estimate: Option<f64>) {
         if let Some(Values::Estimates(all)) = self.value() {
-            all.push(estimate);
+            all.append_option(estimate);
         }
     }
 
     /// Pushes yes or no.
     pub fn flag(&mut self, flag: bool) {
         if let Some(Values::Flags(all)) = self.value() {
-            all.push(flag);
+            all.append_value(flag);
         }
     }
 
