@@ -35,6 +35,7 @@ mod stoppable;
 mod temp_file;
 mod traits;
 
+pub use crate::executor::Operation;
 pub(crate) use bad_sectors::Patient;
 pub(crate) use displaced::Held;
 #[cfg(any(test, feature = "unstable"))]

@@ -1,5 +1,6 @@
 //! Thread pools that each run one operation at a time.
 
+use super::operation::OfCrew;
 use super::rank::inheriting;
 use super::spawn::spawn_scoped;
 use crate::error::{Error, Result};
@@ -30,19 +31,23 @@ pub(crate) struct Executor {
 struct Threads {
     pool: ThreadPool,
     is_exclusive: Arc<AtomicBool>,
+    operation: OfCrew,
 }
 
 /// Starts a crew whose threads have names that begin with `name`.
 fn start(name: &'static str, threads: usize, is_exclusive: bool) -> Result<Threads> {
-    let is_exclusive = Arc::new(AtomicBool::new(is_exclusive));
-    let own = Arc::clone(&is_exclusive);
+    let (is_exclusive, operation) = (Arc::new(AtomicBool::new(is_exclusive)), OfCrew::default());
+    let (own, joined) = (Arc::clone(&is_exclusive), operation.clone());
     let builder = ThreadPoolBuilder::new().num_threads(threads);
     let builder = builder.thread_name(move |number| match threads {
         1 => name.to_owned(),
         _ => format!("{name} {number}"),
     });
-    let builder = builder.start_handler(move |_| OWN_CREW.set(Some(Arc::clone(&own))));
-    Ok(Threads { pool: builder.build().map_err(Error::no_thread)?, is_exclusive })
+    let builder = builder.start_handler(move |_| {
+        OWN_CREW.set(Some(Arc::clone(&own)));
+        joined.clone().join();
+    });
+    Ok(Threads { pool: builder.build().map_err(Error::no_thread)?, is_exclusive, operation })
 }
 
 pub(super) fn alone(name: &'static str) -> Result<ThreadPool> {
@@ -102,6 +107,7 @@ impl Executor {
     pub(crate) fn crew(&self) -> Result<Crew<'_>> {
         let idle = self.idle.lock().pop();
         let threads = idle.map_or_else(|| start("fpstore work", self.threads, false), Ok)?;
+        threads.operation.begin();
         Ok(Crew { executor: self, threads: Some(threads) })
     }
 
@@ -155,6 +161,9 @@ impl Deref for Crew<'_> {
 impl Drop for Crew<'_> {
     fn drop(&mut self) {
         self.set_exclusive(false);
+        if let Some(threads) = &self.threads {
+            threads.operation.end();
+        }
         let mut idle = self.executor.idle.lock();
         if idle.len() < MOST_IDLE {
             idle.extend(self.threads.take());

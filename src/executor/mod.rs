@@ -28,14 +28,20 @@
 //! the caller starts such an operation within another one, it gets a crew of its own. Locks have an order, which debug
 //! builds check ([`RankedMutex`], `rank.rs`); a crew inherits the locks of the caller that waits for it.
 
+//!
+//! **Operations** (`operation.rs`). A caller may give an operation a name; its crew and the threads that it starts
+//! inherit it. Background threads work for all callers and inherit none.
+
 mod background;
 mod crew;
+mod operation;
 mod rank;
 mod rate_limiter;
 mod spawn;
 
 pub(crate) use background::BackgroundThread;
 pub(crate) use crew::{Crew, Executor};
+pub use operation::Operation;
 pub(crate) use rank::{Rank, RankedGuard, RankedMutex};
 pub(crate) use rate_limiter::RateLimiter;
 pub(crate) use spawn::{spawn, spawn_scoped};

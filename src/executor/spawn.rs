@@ -1,5 +1,6 @@
 //! Named threads that do one thing and end.
 
+use super::operation::Operation;
 use crate::error::{Error, Result};
 use std::thread::{Builder, JoinHandle, Scope, ScopedJoinHandle};
 
@@ -8,7 +9,7 @@ pub(crate) fn spawn<T: Send + 'static>(
     work: impl FnOnce() -> T + Send + 'static,
 ) -> Result<JoinHandle<T>> {
     // In a box, all closures with a result of this type are one type to the compiler.
-    let work: Box<dyn FnOnce() -> T + Send> = Box::new(work);
+    let work: Box<dyn FnOnce() -> T + Send> = Box::new(Operation::inherited(work));
     Builder::new().name(name.into()).spawn(work).map_err(Error::no_thread)
 }
 
@@ -17,6 +18,6 @@ pub(crate) fn spawn_scoped<'scope, T: Send + 'scope>(
     name: impl Into<String>,
     work: impl FnOnce() -> T + Send + 'scope,
 ) -> Result<ScopedJoinHandle<'scope, T>> {
-    let work: Box<dyn FnOnce() -> T + Send + 'scope> = Box::new(work);
+    let work: Box<dyn FnOnce() -> T + Send + 'scope> = Box::new(Operation::inherited(work));
     Builder::new().name(name.into()).spawn_scoped(scope, work).map_err(Error::no_thread)
 }

@@ -14,6 +14,8 @@ pub mod health;
 mod help;
 pub mod input;
 pub mod interrupt;
+#[cfg(feature = "arrow")]
+pub mod key_lists;
 pub mod memory;
 pub mod notice;
 pub mod number;
@@ -31,4 +33,5 @@ pub mod sketching;
 pub mod statistics;
 pub mod text_options;
 pub mod threads;
+pub mod verified;
 pub mod width;

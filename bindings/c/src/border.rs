@@ -40,7 +40,7 @@ pub const FPS_IO: fps_kind = 10;
 pub const FPS_PANIC: fps_kind = 11;
 
 /// The version of this interface. It grows with every addition; programs of earlier versions go on working.
-pub const FPS_ABI: u32 = 1;
+pub const FPS_ABI: u32 = 2;
 
 /// An error. Free it with fps_error_free.
 #[derive(Debug)]

@@ -1,17 +1,18 @@
 //! Many records in arrays of the caller.
 #![allow(unsafe_code, reason = "structures of a C ABI")]
 
-use std::ffi::{CStr, c_char};
+use std::ffi::c_char;
 use std::ops::Range;
 use std::sync::Arc;
 
-use arrow_array::builder::{FixedSizeBinaryBuilder, StringBuilder};
+use arrow_array::builder::FixedSizeBinaryBuilder;
 use arrow_array::{ArrayRef, UInt64Array};
 use fpstore::Result;
 use fpstore_bindings::Columns;
 use fpstore_bindings::input::invalid;
 
 use crate::given;
+use crate::ids::{Ids, cut};
 use crate::versioned::{Versioned, read};
 
 /// Records in arrays. One of the two arrays of fingerprints is given, and at most one of ids; the others are NULL.
@@ -49,13 +50,6 @@ enum Fingerprints<'a> {
     Bytes(&'a [u8], usize),
 }
 
-#[derive(Clone, Copy, Debug)]
-enum Ids<'a> {
-    None,
-    Numbers(&'a [u64]),
-    Texts(&'a [*const c_char], Option<&'a [usize]>),
-}
-
 /// The arrays of a call.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Given<'a> {
@@ -63,9 +57,6 @@ pub(crate) struct Given<'a> {
     fingerprints: Fingerprints<'a>,
     ids: Ids<'a>,
 }
-
-// SAFETY: the texts are read only, and the caller leaves them as they are until the call returns.
-unsafe impl Send for Given<'_> {}
 
 impl<'a> Given<'a> {
     /// The arrays of records of a store whose fingerprints have so many bits.
@@ -88,15 +79,7 @@ impl<'a> Given<'a> {
                     Fingerprints::Bytes(given::array(fingerprints, all, "fingerprints")?, bytes)
                 }
             };
-            let ids = match (numbers.is_null(), texts.is_null()) {
-                (true, true) => Ids::None,
-                (false, true) => Ids::Numbers(given::array(numbers, rows, "numbers")?),
-                (true, false) => {
-                    let lengths = (!lengths.is_null()).then(|| given::array(lengths, rows, "lengths")).transpose()?;
-                    Ids::Texts(given::array(texts, rows, "texts")?, lengths)
-                }
-                (false, false) => return Err(invalid("fps_columns has both numbers and texts")),
-            };
+            let ids = Ids::new((numbers, texts, lengths), rows, fps_columns::NAME)?;
             Ok(Self { rows, fingerprints, ids })
         }
     }
@@ -123,41 +106,6 @@ impl<'a> Given<'a> {
                 Arc::new(column.finish())
             }
         };
-        let ids: Option<ArrayRef> = match self.ids {
-            Ids::None => None,
-            Ids::Numbers(numbers) => Some(Arc::new(UInt64Array::from(cut(numbers, rows).to_vec()))),
-            Ids::Texts(texts, lengths) => {
-                let mut column = StringBuilder::new();
-                for (row, text) in rows.clone().zip(cut(texts, rows)) {
-                    let length = lengths.map(|lengths| lengths.get(row).copied().unwrap_or_default());
-                    // SAFETY: `new` demands it.
-                    column.append_value(unsafe { text_of(row, *text, length) }?);
-                }
-                Some(Arc::new(column.finish()))
-            }
-        };
-        Ok((fingerprints, ids))
+        Ok((fingerprints, self.ids.piece(rows)?))
     }
-}
-
-fn cut<T>(all: &[T], rows: Range<usize>) -> &[T] {
-    all.get(rows).unwrap_or_default()
-}
-
-/// A text of a row.
-///
-/// # Safety
-/// It is null, or has so many bytes or ends with NUL.
-unsafe fn text_of<'a>(row: usize, text: *const c_char, length: Option<usize>) -> Result<&'a str> {
-    if text.is_null() {
-        return Err(invalid(format!("row {row}: the id is NULL")));
-    }
-    // SAFETY: as this function demands.
-    let bytes = unsafe {
-        match length {
-            Some(length) => given::array(text.cast::<u8>(), length, "the text of an id")?,
-            None => CStr::from_ptr(text).to_bytes(),
-        }
-    };
-    std::str::from_utf8(bytes).map_err(|_| invalid(format!("row {row}: the id is not UTF-8")))
 }

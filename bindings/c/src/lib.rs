@@ -7,10 +7,14 @@
 #![allow(clippy::missing_safety_doc, reason = "the beginning of the header says what callers owe, for all functions")]
 #![warn(clippy::undocumented_unsafe_blocks)]
 
+pub mod admin;
 pub mod border;
+pub mod clusters;
 pub mod columns;
 mod given;
 pub mod id;
+pub mod ids;
+pub mod keys;
 pub mod load;
 pub mod options;
 pub mod pairs;

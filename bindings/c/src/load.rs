@@ -8,6 +8,7 @@ use std::thread;
 use std::time::Duration;
 
 use arrow_array::ffi_stream::FFI_ArrowArrayStream;
+use fpstore::env::Operation;
 use fpstore::{Error, ErrorKind, Result};
 use fpstore_bindings::input::invalid;
 use fpstore_bindings::{Columns, Deed, Handle, Loaded};
@@ -53,6 +54,22 @@ pub struct fps_loaded {
 unsafe impl Versioned for fps_loaded {
     const NAME: &'static str = "fps_loaded";
     const LEAST: usize = size_of::<Self>();
+}
+
+impl fps_loaded {
+    pub(crate) fn of(loaded: Loaded) -> Self {
+        let Loaded { records, added, removed, nulls } = loaded;
+        Self { struct_size: size_of::<Self>(), records, added, removed, nulls }
+    }
+}
+
+pub(crate) fn deed_of(deed: fps_deed) -> Result<Deed> {
+    match deed {
+        FPS_ADD => Ok(Deed::Add),
+        FPS_REPLACE => Ok(Deed::Replace),
+        FPS_REMOVE => Ok(Deed::Remove),
+        other => Err(invalid(format!("the deed is {other}; expected FPS_ADD, FPS_REPLACE or FPS_REMOVE"))),
+    }
 }
 
 /// Loads records of arrays, durably and all or nothing. `loaded` may be NULL.
@@ -103,7 +120,10 @@ pub unsafe extern "C" fn fps_load_stream(
             let out = Out::new(loaded)?;
             let fingerprints = given::text_or_none(fingerprint_column, "fingerprint_column")?.unwrap_or("fingerprint");
             let ids = given::text_or_none(id_column, "id_column")?;
-            let batches = stream::columns(records, fingerprints, ids);
+            let batches = stream::batches(records).map(move |batch| {
+                let batch = batch?;
+                Ok((stream::column(&batch, fingerprints)?, stream::optional(&batch, ids, "id")?))
+            });
             out.set(with(store, |handle| load(handle, deed, batches, (progress, context)))?);
             Ok(())
         })
@@ -118,54 +138,48 @@ unsafe fn load(
     batches: impl Iterator<Item = Result<Columns>> + Send,
     (progress, context): (fps_progress, *mut c_void),
 ) -> Result<fps_loaded> {
-    let deed = match deed {
-        FPS_ADD => Deed::Add,
-        FPS_REPLACE => Deed::Replace,
-        FPS_REMOVE => Deed::Remove,
-        other => return Err(invalid(format!("the deed is {other}; expected FPS_ADD, FPS_REPLACE or FPS_REMOVE"))),
-    };
-    let report = match progress {
-        None => fpstore_bindings::load(handle, deed, batches, |_| handle.stop.check()),
-        Some(progress) => {
-            // SAFETY: as this function demands.
-            let tell = |records| unsafe { progress(context, records) == 0 };
-            watched(handle, |seen| fpstore_bindings::load(handle, deed, batches, seen), tell)
-        }
-    };
-    let Loaded { records, added, removed, nulls } = report?;
-    Ok(fps_loaded { struct_size: size_of::<fps_loaded>(), records, added, removed, nulls })
+    let deed = deed_of(deed)?;
+    // SAFETY: as this function demands.
+    unsafe { watched(handle, (progress, context), |seen| fpstore_bindings::load(handle, deed, batches, seen)) }
+        .map(fps_loaded::of)
 }
 
-/// Runs work on another thread and tells of it meanwhile, and at the end; where `tell` returns `false`, stops it.
-fn watched<T: Send>(
+/// Runs work on another thread and tells the caller of it meanwhile, and at the end; where that asks for the end, stops
+/// it. Without a function to tell, this thread does the work.
+///
+/// # Safety
+/// The function of the caller may be called with its context.
+pub(crate) unsafe fn watched<T: Send>(
     handle: &Handle,
+    (progress, context): (fps_progress, *mut c_void),
     work: impl FnOnce(&mut dyn FnMut(u64) -> Result<()>) -> Result<T> + Send,
-    mut tell: impl FnMut(u64) -> bool,
 ) -> Result<T> {
+    let Some(progress) = progress else { return work(&mut |_| handle.stop.check()) };
+    // SAFETY: as this function demands.
+    let tell = |records| unsafe { progress(context, records) == 0 };
     const PAUSE: Duration = Duration::from_millis(50);
-    let (seen, mut is_stopped) = (AtomicU64::new(0), false);
+    let (seen, operation) = (AtomicU64::new(0), Operation::default());
     let mut note = |records| {
         seen.store(records, Relaxed);
         handle.stop.check()
     };
     let done = thread::scope(|scope| {
         let (ended, end) = sync_channel::<()>(0);
+        let within = operation.clone();
         let work = move || {
             let _ended = ended;
-            work(&mut note)
+            within.run(|| work(&mut note))
         };
         let thread = thread::Builder::new().name("fpstore load".to_owned()).spawn_scoped(scope, work);
         let thread = thread.map_err(|error| Error::new(ErrorKind::Io, format!("cannot start a thread: {error}")))?;
         while end.recv_timeout(PAUSE) == Err(RecvTimeoutError::Timeout) {
-            if !is_stopped && !tell(seen.load(Relaxed)) {
-                is_stopped = true;
-                handle.stop.ask();
+            if !operation.is_stopped() && !tell(seen.load(Relaxed)) {
+                operation.stop();
             }
         }
         thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
     });
-    if is_stopped {
-        handle.stop.release();
+    if operation.is_stopped() {
         let stopped = || Error::new(ErrorKind::Stopped, "stopped before the end").at_path(handle.path());
         return done.map_err(|_| stopped());
     }

@@ -11,7 +11,7 @@ use fpstore_bindings::PairOptions;
 
 use crate::border::{border, fps_error, fps_kind};
 use crate::given;
-use crate::store::{fps_store, with};
+use crate::store::{asked, fps_store};
 use crate::stream::export;
 use crate::versioned::{Versioned, read_or};
 
@@ -33,9 +33,13 @@ unsafe impl Versioned for fps_pair_options {
     const LEAST: usize = size_of::<Self>();
 }
 
-unsafe fn pair_options_of(given: *const fps_pair_options) -> Result<PairOptions> {
+/// The options of the library; null stands for the defaults.
+///
+/// # Safety
+/// As [`read_or`]; texts as in [`given::text`].
+pub(crate) unsafe fn pair_options_of(given: *const fps_pair_options) -> Result<PairOptions> {
     let default = fps_pair_options { struct_size: size_of::<fps_pair_options>(), memory: 0, tmp_dir: ptr::null() };
-    // SAFETY: the rules of the header.
+    // SAFETY: as this function demands.
     unsafe {
         let given = read_or(given, default)?;
         let tmp_dir = given.tmp_dir;
@@ -61,7 +65,7 @@ pub unsafe extern "C" fn fps_pairs(
         border(error, || {
             export(out, || {
                 let options = pair_options_of(options)?;
-                with(store, |handle| fpstore_bindings::pairs(&handle.snapshot()?, k, &options))
+                fpstore_bindings::pairs(&asked(store)?.snapshot, k, &options)
             })
         })
     }
@@ -82,8 +86,7 @@ pub unsafe extern "C" fn fps_join(
         border(error, || {
             export(out, || {
                 let options = pair_options_of(options)?;
-                let snapshots = (with(store, |handle| handle.snapshot())?, with(other, |handle| handle.snapshot())?);
-                fpstore_bindings::join(&snapshots.0, &snapshots.1, k, &options)
+                fpstore_bindings::join(&asked(store)?.snapshot, &asked(other)?.snapshot, k, &options)
             })
         })
     }
@@ -97,5 +100,5 @@ pub unsafe extern "C" fn fps_records(
     error: *mut *mut fps_error,
 ) -> fps_kind {
     // SAFETY: the rules of the header.
-    unsafe { border(error, || export(out, || with(store, |handle| fpstore_bindings::records(&handle.snapshot()?)))) }
+    unsafe { border(error, || export(out, || fpstore_bindings::records(&asked(store)?.snapshot))) }
 }

@@ -3,16 +3,17 @@
 
 use std::ffi::c_int;
 
+use arrow_array::Array;
 use arrow_array::ffi_stream::FFI_ArrowArrayStream;
-use fpstore::{AnyFingerprint, AnyStore, Match, Result};
-use fpstore_bindings::Question;
+use fpstore::{AnyFingerprint, Id, IdRef, Match, Result};
 use fpstore_bindings::input::invalid;
+use fpstore_bindings::{Question, Stop};
 
 use crate::border::{border, border_or, fps_error, fps_kind};
 use crate::columns::{Given, fps_columns};
 use crate::given;
-use crate::id::{fingerprint_of, fps_id};
-use crate::store::{fps_store, with, with_store};
+use crate::id::{fingerprint_of, fps_id, id_of};
+use crate::store::{Asked, ask, asked, fps_store, with_store};
 use crate::stream::export;
 use crate::versioned::{Out, Versioned};
 
@@ -62,7 +63,7 @@ pub unsafe extern "C" fn fps_query(
     error: *mut *mut fps_error,
 ) -> fps_kind {
     // SAFETY: the rules of the header.
-    unsafe { border(error, || found(store, matches, |store| store.query(fingerprint_of(fingerprint, length)?, k))) }
+    unsafe { border(error, || found(store, matches, || Ok(Single::Within(fingerprint_of(fingerprint, length)?, k)))) }
 }
 
 /// As fps_query, for 64 bits.
@@ -75,7 +76,7 @@ pub unsafe extern "C" fn fps_query64(
     error: *mut *mut fps_error,
 ) -> fps_kind {
     // SAFETY: the rules of the header.
-    unsafe { border(error, || found(store, matches, |store| store.query(fingerprint.into(), k))) }
+    unsafe { border(error, || found(store, matches, || Ok(Single::Within(fingerprint.into(), k)))) }
 }
 
 /// The `count` nearest records, in the order of fps_query. Free the matches with fps_matches_free.
@@ -90,7 +91,7 @@ pub unsafe extern "C" fn fps_nearest(
 ) -> fps_kind {
     // SAFETY: the rules of the header.
     unsafe {
-        border(error, || found(store, matches, |store| store.nearest(fingerprint_of(fingerprint, length)?, count)))
+        border(error, || found(store, matches, || Ok(Single::Nearest(fingerprint_of(fingerprint, length)?, count))))
     }
 }
 
@@ -104,21 +105,61 @@ pub unsafe extern "C" fn fps_nearest64(
     error: *mut *mut fps_error,
 ) -> fps_kind {
     // SAFETY: the rules of the header.
-    unsafe { border(error, || found(store, matches, |store| store.nearest(fingerprint.into(), count))) }
+    unsafe { border(error, || found(store, matches, || Ok(Single::Nearest(fingerprint.into(), count)))) }
+}
+
+/// What is asked of one fingerprint.
+enum Single {
+    Within(AnyFingerprint, u32),
+    Nearest(AnyFingerprint, usize),
 }
 
 unsafe fn found(
     store: *const fps_store,
     matches: *mut *mut fps_matches,
-    ask: impl FnOnce(&AnyStore) -> Result<Vec<Match<AnyFingerprint>>>,
+    single: impl FnOnce() -> Result<Single>,
 ) -> Result<()> {
     given::check(matches, "the place for the matches")?;
     // SAFETY: the rules of the header.
     unsafe {
         given::set(matches, std::ptr::null_mut());
-        given::give(matches, fps_matches::new(with_store(store, ask)?));
+        let found = match single()? {
+            Single::Within(query, k) => ask(store, |store| store.query(query, k), |state| state.query(query, k)),
+            Single::Nearest(query, count) => {
+                ask(store, |store| store.nearest(query, count), |state| state.nearest(query, count))
+            }
+        };
+        given::give(matches, fps_matches::new(found?));
     }
     Ok(())
+}
+
+/// The records of an id, by fingerprint, at distance 0. The store needs an index of ids. Free the matches with
+/// fps_matches_free.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn fps_get_id(
+    store: *const fps_store,
+    id: *const fps_id,
+    matches: *mut *mut fps_matches,
+    error: *mut *mut fps_error,
+) -> fps_kind {
+    // SAFETY: the rules of the header.
+    unsafe {
+        border(error, || {
+            given::check(matches, "the place for the matches")?;
+            given::set(matches, std::ptr::null_mut());
+            let id = id_of(id)?;
+            let found = with_store(store, |store| store.get_id(id))?;
+            let id = match id {
+                IdRef::Text(text) => Id::from(text),
+                IdRef::Number(number) => Id::Number(number),
+                IdRef::None => return Err(invalid("the id is FPS_ID_NONE; expected FPS_ID_NUMBER or _TEXT")),
+            };
+            let matched = |fingerprint| Match { distance: 0, fingerprint, id: id.clone() };
+            given::give(matches, fps_matches::new(found.into_iter().map(matched).collect()));
+            Ok(())
+        })
+    }
 }
 
 /// Number of matches; 0 of NULL.
@@ -198,7 +239,7 @@ unsafe fn contains_near(store: *const fps_store, query: AnyFingerprint, k: u32, 
     given::check(near, "the place for the answer")?;
     // SAFETY: the rules of the header.
     unsafe {
-        let found = with_store(store, |store| store.contains_near(query, k))?;
+        let found = ask(store, |store| store.contains_near(query, k), |state| state.contains_near(query, k))?;
         given::set(near, c_int::from(found.is_some()));
     }
     Ok(())
@@ -242,11 +283,34 @@ unsafe fn many(
     // SAFETY: the rules of the header.
     unsafe {
         export(out, || {
-            with(store, |handle| {
-                let snapshot = handle.snapshot()?;
-                let (column, _) = Given::new(queries, snapshot.parameters().width())?.whole()?;
-                fpstore_bindings::queries(&snapshot, &column, question, handle.threads)
-            })
+            let Asked { snapshot, threads } = asked(store)?;
+            let (column, _) = Given::new(queries, snapshot.parameters().width())?.whole()?;
+            fpstore_bindings::queries(&snapshot, &column, question, threads)
+        })
+    }
+}
+
+/// Whether there is a record within distance `k` of each of many fingerprints, on all threads of the store: sets the
+/// bytes of `near`, as many as there are fingerprints, to 1 or 0.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn fps_contains_near_many(
+    store: *const fps_store,
+    queries: *const fps_columns,
+    k: u32,
+    near: *mut u8,
+    error: *mut *mut fps_error,
+) -> fps_kind {
+    // SAFETY: the rules of the header.
+    unsafe {
+        border(error, || {
+            let Asked { snapshot, threads } = asked(store)?;
+            let (column, _) = Given::new(queries, snapshot.parameters().width())?.whole()?;
+            if !column.is_empty() {
+                given::check(near, "the place for the answers")?;
+            }
+            let found = fpstore_bindings::contains_near(&snapshot, &column, k, threads, &Stop::default())?;
+            found.into_iter().enumerate().for_each(|(row, is_near)| given::set(near.add(row), u8::from(is_near)));
+            Ok(())
         })
     }
 }

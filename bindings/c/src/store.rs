@@ -2,37 +2,64 @@
 #![allow(unsafe_code, reason = "functions of a C ABI")]
 
 use std::ffi::{c_char, c_int};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, PoisonError, RwLock};
 
-use fpstore::{AnyStore, ErrorKind, Result};
+use fpstore::admin::Statistics;
+use fpstore::{AnyStore, Error, ErrorKind, Parameters, Result};
 use fpstore_bindings::input::invalid;
-use fpstore_bindings::{AnyIndex, Handle, Stop};
+use fpstore_bindings::{AnySnapshot, Handle, Stop};
 
-use crate::border::{border, border_or, c_string, fps_error, fps_kind};
+use crate::border::{border, border_or, fps_error, fps_kind};
 use crate::given;
-use crate::id::{durability_of, fps_durability};
-use crate::options::{fps_options, fps_parameters, options_of, parameters_of};
+use crate::options::{Opening, fps_options, fps_parameters, options_of, parameters_of};
 
-/// A store.
+/// A store, or a snapshot of one.
 #[derive(Debug)]
 pub struct fps_store {
-    /// The open store, until it is closed.
-    handle: RwLock<Option<Arc<Handle>>>,
+    /// What is open, until it is closed.
+    opened: RwLock<Option<Opened>>,
+    /// Stops its long work.
     stop: Stop,
     path: PathBuf,
+}
+
+/// What a store of the caller is.
+#[derive(Clone, Debug)]
+enum Opened {
+    Store(Arc<Handle>),
+    Snapshot(Asked),
+}
+
+/// A state that is asked, and the threads that answer many queries.
+#[derive(Clone, Debug)]
+pub(crate) struct Asked {
+    pub(crate) snapshot: AnySnapshot,
+    pub(crate) threads: usize,
 }
 
 impl fps_store {
     fn new(handle: Handle) -> Self {
         let (stop, path) = (handle.stop.clone(), handle.path().to_owned());
-        Self { handle: RwLock::new(Some(Arc::new(handle))), stop, path }
+        Self { opened: RwLock::new(Some(Opened::Store(Arc::new(handle)))), stop, path }
+    }
+
+    /// A snapshot of a store at this path.
+    pub(crate) fn of_snapshot(asked: Asked, path: &Path) -> Self {
+        Self { opened: RwLock::new(Some(Opened::Snapshot(asked))), stop: Stop::default(), path: path.to_owned() }
+    }
+
+    fn opened(&self) -> Result<Opened> {
+        let opened = self.opened.read().unwrap_or_else(PoisonError::into_inner).clone();
+        opened.ok_or_else(|| invalid("the store is closed").at_path(&self.path))
     }
 
     fn close(&self) -> Result<()> {
-        let handle = self.handle.write().unwrap_or_else(PoisonError::into_inner).take();
-        // Where another thread is at work, its call closes the store at its end.
-        handle.and_then(Arc::into_inner).map_or(Ok(()), Handle::close)
+        match self.opened.write().unwrap_or_else(PoisonError::into_inner).take() {
+            // Where another thread is at work, its call closes the store at its end.
+            Some(Opened::Store(handle)) => Arc::into_inner(handle).map_or(Ok(()), Handle::close),
+            Some(Opened::Snapshot(_)) | None => Ok(()),
+        }
     }
 
     /// Asks for the end of long work, or lets it go on.
@@ -48,12 +75,57 @@ impl fps_store {
 pub(crate) unsafe fn with<T>(store: *const fps_store, work: impl FnOnce(&Arc<Handle>) -> Result<T>) -> Result<T> {
     // SAFETY: as this function demands.
     let store = unsafe { given::required(store, "the store")? };
-    let handle = store.handle.read().unwrap_or_else(PoisonError::into_inner).clone();
-    let handle = handle.ok_or_else(|| invalid("the store is closed").at_path(&store.path))?;
+    let handle = match store.opened()? {
+        Opened::Store(handle) => handle,
+        Opened::Snapshot(_) => {
+            let message = "this is a snapshot, which does not change and is no store of its own";
+            return Err(Error::new(ErrorKind::ReadOnly, message).at_path(&store.path));
+        }
+    };
     work(&handle).map_err(|error| match store.stop.check() {
         Err(stopped) if error.kind() == ErrorKind::Io => stopped.at_path(&store.path),
         _ => error,
     })
+}
+
+/// The present state of a store of fingerprints, or a snapshot.
+///
+/// # Safety
+/// As [`given::required`].
+pub(crate) unsafe fn asked(store: *const fps_store) -> Result<Asked> {
+    // SAFETY: as this function demands.
+    match unsafe { given::required(store, "the store")? }.opened()? {
+        Opened::Store(handle) => Ok(Asked { snapshot: handle.snapshot()?, threads: handle.threads }),
+        Opened::Snapshot(asked) => Ok(asked),
+    }
+}
+
+/// Sizes and counts of a store, a key index or a snapshot.
+///
+/// # Safety
+/// As [`given::required`].
+pub(crate) unsafe fn statistics(store: *const fps_store) -> Result<Statistics> {
+    // SAFETY: as this function demands.
+    Ok(match unsafe { given::required(store, "the store")? }.opened()? {
+        Opened::Store(handle) => handle.statistics(),
+        Opened::Snapshot(asked) => asked.snapshot.statistics(),
+    })
+}
+
+/// Asks a store of fingerprints, or a snapshot of one.
+///
+/// # Safety
+/// As [`given::required`].
+pub(crate) unsafe fn ask<T>(
+    store: *const fps_store,
+    of_store: impl FnOnce(&AnyStore) -> Result<T>,
+    of_snapshot: impl FnOnce(&AnySnapshot) -> Result<T>,
+) -> Result<T> {
+    // SAFETY: as this function demands.
+    match unsafe { given::required(store, "the store")? }.opened()? {
+        Opened::Store(handle) => of_store(handle.store()?),
+        Opened::Snapshot(asked) => of_snapshot(&asked.snapshot),
+    }
 }
 
 /// As [`with`], for a store of fingerprints.
@@ -79,19 +151,33 @@ pub unsafe extern "C" fn fps_create(
     unsafe {
         border(error, || {
             let opening = opening(store, options)?;
-            if opening.is_read_only {
-                return Err(invalid("a store cannot be created with read_only"));
-            }
-            let (path, parameters) = (given::path(path, "the path")?, parameters_of(parameters)?);
-            let handle = Handle::create(path, &parameters, opening.options, opening.threads)?;
-            given::give(store, fps_store::new(handle));
-            Ok(())
+            create((path, &parameters_of(parameters)?), opening, store)
         })
     }
 }
 
-/// Opens the store of fingerprints, or the key index, at a path. NULL for the options takes the defaults. Of a key
-/// index this version has fps_stats and what concerns the store as a whole. Free the store with fps_store_free.
+/// Creates a store, which becomes `*store`.
+///
+/// # Safety
+/// The rules of the header.
+pub(crate) unsafe fn create(
+    (path, parameters): (*const c_char, &Parameters),
+    opening: Opening,
+    store: *mut *mut fps_store,
+) -> Result<()> {
+    if opening.is_read_only {
+        return Err(invalid("a store cannot be created with read_only"));
+    }
+    // SAFETY: the rules of the header.
+    unsafe {
+        let handle = Handle::create(given::path(path, "the path")?, parameters, opening.options, opening.threads)?;
+        given::give(store, fps_store::new(handle));
+    }
+    Ok(())
+}
+
+/// Opens the store of fingerprints, or the key index, at a path. NULL for the options takes the defaults. Free the store
+/// with fps_store_free.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn fps_open(
     path: *const c_char,
@@ -112,7 +198,10 @@ pub unsafe extern "C" fn fps_open(
 }
 
 /// The options, after `*store` was set to null.
-unsafe fn opening(store: *mut *mut fps_store, options: *const fps_options) -> Result<crate::options::Opening> {
+///
+/// # Safety
+/// The rules of the header.
+pub(crate) unsafe fn opening(store: *mut *mut fps_store, options: *const fps_options) -> Result<Opening> {
     given::check(store, "the place for the store")?;
     // SAFETY: the rules of the header.
     unsafe {
@@ -154,85 +243,25 @@ pub unsafe extern "C" fn fps_store_stop(store: *const fps_store, stop: c_int) {
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn fps_store_width(store: *const fps_store) -> u32 {
     // SAFETY: the rules of the header.
-    border_or(0, || unsafe { with_store(store, |store| Ok(store.parameters().width())).unwrap_or(0) })
+    border_or(0, || unsafe { asked(store).map_or(0, |asked| asked.snapshot.parameters().width()) })
 }
 
-/// Sizes and counts as a JSON object with the fields of `fpdump stats --json`. Free the text with fps_text_free.
+/// Makes a snapshot of a store of fingerprints, which becomes `*snapshot`: the store as it is now. All functions that
+/// ask take it in place of the store; those that write fail with FPS_READ_ONLY. It stays as it is while the store is
+/// written, compacted, closed or freed, and holds the files that it needs. Free it with fps_store_free.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn fps_stats(
+pub unsafe extern "C" fn fps_snapshot(
     store: *const fps_store,
-    json: *mut *mut c_char,
+    snapshot: *mut *mut fps_store,
     error: *mut *mut fps_error,
 ) -> fps_kind {
     // SAFETY: the rules of the header.
     unsafe {
         border(error, || {
-            given::check(json, "the place for the text")?;
-            given::set(json, std::ptr::null_mut());
-            let text = with(store, |handle| {
-                fpstore_bindings::statistics_json(&match &handle.index {
-                    AnyIndex::Store(store) => store.statistics(),
-                    AnyIndex::Keys(index) => index.statistics(),
-                })
-            })?;
-            given::set(json, c_string(text).into_raw());
-            Ok(())
-        })
-    }
-}
-
-/// Frees a text of fps_stats. NULL is allowed.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn fps_text_free(text: *mut c_char) {
-    border_or((), || {
-        if !text.is_null() {
-            // SAFETY: the rules of the header; `fps_stats` has made it.
-            drop(unsafe { std::ffi::CString::from_raw(text) });
-        }
-    });
-}
-
-/// Makes earlier writes as durable as this.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn fps_sync(
-    store: *const fps_store,
-    durability: fps_durability,
-    error: *mut *mut fps_error,
-) -> fps_kind {
-    // SAFETY: the rules of the header.
-    unsafe { border(error, || with_store(store, |store| store.sync(durability_of(durability)?))) }
-}
-
-/// Merges all runs to one.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn fps_compact(store: *const fps_store, error: *mut *mut fps_error) -> fps_kind {
-    // SAFETY: the rules of the header.
-    unsafe {
-        border(error, || {
-            with(store, |handle| match &handle.index {
-                AnyIndex::Store(store) => store.compact().map(drop),
-                AnyIndex::Keys(index) => index.compact().map(drop),
-            })
-        })
-    }
-}
-
-/// Moves a store that is open with read_only on to the latest state; sets `*changed`, unless it is NULL, to 1 if there
-/// was one, otherwise to 0.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn fps_refresh(
-    store: *const fps_store,
-    changed: *mut c_int,
-    error: *mut *mut fps_error,
-) -> fps_kind {
-    // SAFETY: the rules of the header.
-    unsafe {
-        border(error, || {
-            let moved = with(store, |handle| match &handle.index {
-                AnyIndex::Store(store) => store.refresh(),
-                AnyIndex::Keys(index) => index.refresh(),
-            })?;
-            given::set(changed, c_int::from(moved));
+            given::check(snapshot, "the place for the snapshot")?;
+            given::set(snapshot, std::ptr::null_mut());
+            let state = asked(store)?;
+            given::give(snapshot, fps_store::of_snapshot(state, &given::required(store, "the store")?.path));
             Ok(())
         })
     }

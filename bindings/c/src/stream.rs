@@ -4,7 +4,7 @@
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use arrow_array::ffi_stream::{FFI_ArrowArrayStream, RecordBatchStreamReader};
-use arrow_array::{Array, RecordBatch, RecordBatchReader};
+use arrow_array::{Array, ArrayRef, RecordBatch, RecordBatchReader};
 use arrow_schema::{ArrowError, SchemaRef};
 use fpstore::{Error, ErrorKind, Result};
 use fpstore_bindings::input::invalid;
@@ -69,24 +69,24 @@ pub(crate) unsafe fn import(stream: *mut FFI_ArrowArrayStream) -> Result<RecordB
     unsafe { RecordBatchStreamReader::from_raw(stream) }.map_err(|error| refused(&error))
 }
 
-/// Batches with two of their columns, checked: the strings of a foreign stream may not be UTF-8.
-pub(crate) fn columns<'a>(
-    reader: RecordBatchStreamReader,
-    fingerprints: &'a str,
-    ids: Option<&'a str>,
-) -> impl Iterator<Item = Result<fpstore_bindings::Columns>> + 'a {
-    reader.map(move |batch| {
-        let batch = batch.map_err(|error| refused(&error))?;
-        let column = |name: &str| {
-            let Some(column) = batch.column_by_name(name) else {
-                return Err(invalid(format!("the stream has no column '{name}'")));
-            };
-            column.to_data().validate_full().map_err(|error| refused(&error))?;
-            Ok(column.clone())
-        };
-        let ids = ids.or_else(|| batch.column_by_name("id").map(|_| "id"));
-        Ok((column(fingerprints)?, ids.map(column).transpose()?))
-    })
+/// The batches of a stream of the caller.
+pub(crate) fn batches(reader: RecordBatchStreamReader) -> impl Iterator<Item = Result<RecordBatch>> + Send {
+    reader.map(|batch| batch.map_err(|error| refused(&error)))
+}
+
+/// A column, checked: the strings of a foreign stream may not be UTF-8.
+pub(crate) fn column(batch: &RecordBatch, name: &str) -> Result<ArrayRef> {
+    let Some(column) = batch.column_by_name(name) else {
+        return Err(invalid(format!("the stream has no column '{name}'")));
+    };
+    column.to_data().validate_full().map_err(|error| refused(&error))?;
+    Ok(column.clone())
+}
+
+/// A column that has to be there if the caller names it; otherwise the one of the default name, if there is one.
+pub(crate) fn optional(batch: &RecordBatch, named: Option<&str>, default: &str) -> Result<Option<ArrayRef>> {
+    let name = named.or_else(|| batch.column_by_name(default).map(|_| default));
+    name.map(|name| column(batch, name)).transpose()
 }
 
 fn refused(error: &ArrowError) -> Error {

@@ -177,10 +177,10 @@ unsafe fn insert_if_new(
     }
 }
 
-/// Adds each of some records that has no record within distance `k`, one after the other, with one sync at the end. The
-/// stream has a row for each: `inserted` (bool), `number` (uint64, if the store has numbered it), and where it was not
-/// added, `id` (or `count`) and `distance` (uint32) of the nearest one. After an error the records before it were
-/// added.
+/// Adds each of some records that has no record with another id within distance `k`, one after the other, with one sync
+/// at the end. The stream has a row for each: `inserted` (bool), `number` (uint64, if the store has numbered it), and where
+/// it was not added, `id` (or `count`) and `distance` (uint32) of the reason: the same record, or the nearest with another
+/// id. After an error the records before it were added.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn fps_insert_if_new_many(
     store: *const fps_store,
@@ -291,5 +291,50 @@ pub unsafe extern "C" fn fps_remove_id(
             given::set(removed, with_store(store, |store| store.remove_id(id, durability))?);
             Ok(())
         })
+    }
+}
+
+/// Gives an id this fingerprint alone, in one step; sets `*removed`, unless that is NULL, to the number of its records
+/// that were removed. The store needs an index of ids.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn fps_replace(
+    store: *const fps_store,
+    fingerprint: *const u8,
+    length: usize,
+    id: *const fps_id,
+    durability: fps_durability,
+    removed: *mut u64,
+    error: *mut *mut fps_error,
+) -> fps_kind {
+    // SAFETY: the rules of the header.
+    unsafe { border(error, || replace(store, fingerprint_of(fingerprint, length)?, id, durability, removed)) }
+}
+
+/// As fps_replace, for 64 bits.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn fps_replace64(
+    store: *const fps_store,
+    fingerprint: u64,
+    id: *const fps_id,
+    durability: fps_durability,
+    removed: *mut u64,
+    error: *mut *mut fps_error,
+) -> fps_kind {
+    // SAFETY: the rules of the header.
+    unsafe { border(error, || replace(store, fingerprint.into(), id, durability, removed)) }
+}
+
+unsafe fn replace(
+    store: *const fps_store,
+    fingerprint: AnyFingerprint,
+    id: *const fps_id,
+    durability: fps_durability,
+    removed: *mut u64,
+) -> Result<()> {
+    // SAFETY: the rules of the header.
+    unsafe {
+        let (id, durability) = (id_of(id)?, durability_of(durability)?);
+        given::set(removed, with_store(store, |store| store.replace(fingerprint, id, durability))?);
+        Ok(())
     }
 }

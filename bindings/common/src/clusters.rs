@@ -1,11 +1,15 @@
 //! Clusters of near records, and which record of each is kept.
 
+use std::collections::HashMap;
 use std::ops::ControlFlow;
 use std::path::PathBuf;
+use std::sync::Arc;
 
+use arrow_array::{Array, ArrayRef};
 use fpstore::clusters::{Clustered, Clustering, Clusters, Decision, Keeper, Label, Linkage, Nearness, Removed};
-use fpstore::{Fingerprint, Id, IdKind, Result};
+use fpstore::{Fingerprint, Id, IdKind, IdRef, Result};
 
+use crate::input::IdColumn;
 use crate::open::{AnySnapshot, with_snapshot};
 use crate::output::{Answers, Kind, Layout, Rows, Sender};
 
@@ -29,6 +33,25 @@ pub enum Kept {
     Kept,
     /// A row for each of the others: its id, that of its keeper and of its cluster, and how near it is.
     Evidence,
+}
+
+/// The keeper that a column of ids says: of a cluster the record whose id comes first there; ids that are not there follow,
+/// the smallest first.
+///
+/// # Errors
+/// `InvalidInput` if the column is not one of ids, or has a null.
+pub fn ranked(column: &ArrayRef) -> Result<Keeper> {
+    let ids = IdColumn::new(Some(column))?;
+    let mut ranks = HashMap::with_capacity(column.len());
+    for row in 0..column.len() {
+        let id = match ids.get(row)? {
+            IdRef::Text(text) => Id::from(text),
+            IdRef::Number(number) => Id::Number(number),
+            IdRef::None => continue,
+        };
+        ranks.entry(id).or_insert(row as u64);
+    }
+    Ok(Keeper::Ranked(Arc::new(move |id| ranks.get(id).copied())))
 }
 
 /// What is known of how near a removed record is to its keeper.

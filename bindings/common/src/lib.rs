@@ -4,8 +4,8 @@
 //! * `input/`: fingerprints, ids and keys in Arrow arrays, row by row.
 //! * `output/`: rows of answers to record batches, and the thread that makes them ([`Answers`]).
 //! * `open.rs` opens a store whose kind and width are known at run time only, so that its long work can be stopped.
-//! * One file for each kind of work: `load.rs`, `write.rs`, `query.rs`, `pairs.rs`, `clusters.rs`, and those of key
-//!   indexes in `keys/`.
+//! * One file for each kind of work: `load.rs`, `write.rs`, `single.rs`, `query.rs`, `pairs.rs`, `clusters.rs`, and those
+//!   of key indexes in `keys/`.
 //!
 //! Guaranteed: memory is bounded as in the library; a consumer that stops reading stops the work.
 
@@ -18,11 +18,12 @@ mod output;
 mod pairs;
 mod plan;
 mod query;
+mod reports;
 mod scan;
-mod statistics;
+mod single;
 mod write;
 
-pub use clusters::{ClusterOptions, Kept, clusters, keep};
+pub use clusters::{ClusterOptions, Kept, clusters, keep, ranked};
 pub use keys::{KeyColumns, key_clusters, key_keep, key_load, key_pairs, key_queries, remove_ids};
 pub use load::{Columns, Deed, Loaded, load};
 pub use open::{AnyIndex, AnySnapshot, Handle, Stop};
@@ -30,6 +31,6 @@ pub use output::{Answers, BATCH, Kind, Layout, Rows, Sender};
 pub use pairs::{PairOptions, join, pairs};
 pub use plan::design;
 pub use query::{Question, contains_near, queries};
+pub use reports::{statistics_json, verified_json};
 pub use scan::records;
-pub use statistics::statistics_json;
 pub use write::{insert, insert_if_new, remove};

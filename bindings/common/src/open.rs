@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool, AtomicU32, Ordering::SeqCst};
 use std::sync::{Arc, Mutex};
 
 use fpstore::admin::Statistics;
-use fpstore::env::Stoppable;
+use fpstore::env::{Operation, Stoppable};
 use fpstore::{AnyStore, Error, ErrorKind, KeyIndex, Options, Parameters, Result, Snapshot, U256};
 
 /// Asks the long work of a store to end. Writes to new files then fail, and the store is as it was.
@@ -21,7 +21,7 @@ struct Asked {
     calls: AtomicU32,
 }
 
-/// Threads of a store that write for others than the work that is to end.
+/// Threads of a store that write for others than the work that is to end; the names of those that they start begin alike.
 const OF_OTHERS: [&str; 2] = ["fpstore flush", "fpstore compact"];
 
 /// The work was stopped.
@@ -52,12 +52,14 @@ impl Stop {
         self.0.calls.fetch_sub(1, SeqCst);
     }
 
-    /// Returns an error if the work is to end.
+    /// Returns an error if the work is to end, or the operation of this thread is ([`Operation`]).
     ///
     /// # Errors
     /// `Stopped`.
     pub fn check(&self) -> Result<()> {
-        let is_asked = self.0.always.load(SeqCst) || self.0.calls.load(SeqCst) > 0;
+        let is_asked = self.0.always.load(SeqCst)
+            || self.0.calls.load(SeqCst) > 0
+            || Operation::current().is_some_and(|operation| operation.is_stopped());
         if is_asked { Err(Error::new(ErrorKind::Stopped, "stopped before the end")) } else { Ok(()) }
     }
 
@@ -66,7 +68,8 @@ impl Stop {
     pub fn within(&self, options: Options) -> Options {
         let stopped = self.clone();
         let check = move || {
-            let is_of_others = std::thread::current().name().is_some_and(|name| OF_OTHERS.contains(&name));
+            let is_one = |name: &str| OF_OTHERS.iter().any(|other| name.starts_with(other));
+            let is_of_others = std::thread::current().name().is_some_and(is_one);
             if is_of_others { Ok(()) } else { stopped.check().map_err(|_| io::Error::other(Stopped)) }
         };
         options.with_env(Arc::new(Stoppable::new(check)))
@@ -228,6 +231,15 @@ impl Handle {
         }
     }
 
+    /// Sizes and counts.
+    #[must_use]
+    pub fn statistics(&self) -> Statistics {
+        match &self.index {
+            AnyIndex::Store(store) => store.statistics(),
+            AnyIndex::Keys(index) => index.statistics(),
+        }
+    }
+
     /// Its directory.
     #[must_use]
     pub fn path(&self) -> &Path {
@@ -246,5 +258,62 @@ impl Handle {
             AnyIndex::Store(store) => store.close(),
             AnyIndex::Keys(index) => index.close(),
         }
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "tests")]
+mod tests {
+    use super::*;
+    use fpstore::{Durability, Records};
+    use std::thread;
+
+    fn created(path: &Path, options: Options) -> Handle {
+        Handle::create(path, &Parameters::new(3), options, 2).unwrap()
+    }
+
+    fn load(handle: &Handle, numbers: std::ops::Range<u64>) -> Result<u64> {
+        let AnyStore::Bits64(store) = handle.store()? else { return Ok(0) };
+        store.bulk_load(Records::Numbered(numbers.collect())).map(|report| report.added())
+    }
+
+    /// Inserts go on while a load is to end, and what they leave is flushed and compacted.
+    #[test]
+    fn a_stop_leaves_the_threads_of_the_store_alone() {
+        let directory = tempfile::tempdir().unwrap();
+        let options = Options::new().with_memtable_bytes(1 << 16);
+        let handle = created(&directory.path().join("store"), options);
+        handle.stop.set(true);
+        let AnyStore::Bits64(store) = handle.store().unwrap() else { unreachable!() };
+        for number in 0..20_000_u64 {
+            store.insert(number << 40, fpstore::IdRef::None, Durability::Buffered).unwrap();
+        }
+        store.wait_for_maintenance().unwrap();
+        assert!(store.statistics().runs > 0 && load(&handle, 0..1).is_err());
+        handle.stop.set(false);
+        assert_eq!(load(&handle, 0..1).unwrap(), 1);
+        handle.close().unwrap();
+    }
+
+    /// Of operations at the same time, one ends.
+    #[test]
+    fn an_operation_ends_alone() {
+        let directory = tempfile::tempdir().unwrap();
+        let handle = created(&directory.path().join("store"), Options::new());
+        let operation = Operation::default();
+        operation.stop();
+        thread::scope(|scope| {
+            let stopped = scope.spawn(|| {
+                for _ in 0..50 {
+                    let failed = operation.run(|| load(&handle, 0..1000)).unwrap_err();
+                    assert_eq!(failed.kind(), ErrorKind::Io);
+                }
+            });
+            for number in 0..50 {
+                assert_eq!(load(&handle, number * 1000..(number + 1) * 1000).unwrap(), 1000);
+            }
+            stopped.join().unwrap();
+        });
+        assert_eq!(handle.statistics().records, 50_000);
     }
 }

@@ -124,7 +124,7 @@ pub fn contains_near(
             threads.into_iter().map(joined).collect::<Result<Vec<_>>>()
         })?;
         let found = searched.into_iter().flatten();
-        if rows.is_empty() {
+        if queries.len() == column.len() {
             return Ok(found.collect());
         }
         let mut near = vec![false; column.len()];

@@ -1,7 +1,7 @@
 //! Single writes of many records: durable when the call returns.
 
 use arrow_array::{ArrayRef, RecordBatch};
-use fpstore::{Durability, Fingerprint, IdKind, IdRef, Result, Store, WriteBatch};
+use fpstore::{Durability, Fingerprint, IdKind, IdRef, InsertOutcome, Result, Store, WriteBatch};
 
 use crate::input::{IdColumn, fingerprints};
 use crate::open::{Handle, Stop, with_store};
@@ -64,9 +64,9 @@ fn batch<F: Fingerprint>(
     Ok((batch, given))
 }
 
-/// Inserts each record of two columns that has no record within distance `k`, one after the other: `inserted`, `number`
-/// of the record if the store numbers its records, and where it was not inserted the nearest record's `id` and
-/// `distance`. A row without a fingerprint is not inserted.
+/// Inserts each record of two columns that has no record with another id within distance `k`, one after the other:
+/// `inserted`, `number` of the record if the store numbers its records, and where it was not inserted `id` and `distance`
+/// of the reason: the same record, or else the nearest one with another id. A row without a fingerprint is not inserted.
 ///
 /// # Errors
 /// As [`insert`], after the rows before the error were inserted.
@@ -109,7 +109,12 @@ fn insert_each_if_new<F: Fingerprint>(
         rows.flag(outcome.as_ref().is_some_and(|outcome| outcome.inserted));
         rows.number(outcome.as_ref().and_then(|outcome| outcome.number));
         let near = outcome.as_ref().filter(|outcome| !outcome.inserted);
-        match near.and_then(|outcome| outcome.own.first().or(outcome.duplicates.first())) {
+        let reason = |outcome: &InsertOutcome<F>| {
+            // Another fingerprint of the same id is no reason.
+            let same = outcome.own.first().filter(|own| own.distance == 0);
+            same.or(outcome.duplicates.first()).cloned()
+        };
+        match near.and_then(reason) {
             Some(near) => {
                 rows.id(&near.id);
                 rows.distance(near.distance);

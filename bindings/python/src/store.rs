@@ -232,7 +232,8 @@ impl PyStore {
     }
 
     /// Adds a record unless there is one within distance `k`. Returns whether it was added; for columns, a batch with
-    /// `inserted`, `number`, and where a record was not added the nearest one's `id` and `distance`.
+    /// `inserted`, `number`, and where a record was not added `id` and `distance` of the same record, or of the nearest
+    /// with another id.
     #[pyo3(signature = (fingerprint, id=None, *, ids=None, k=None, durability="sync"))]
     fn insert_if_new<'py>(
         &self,

@@ -50,7 +50,7 @@ pub(crate) fn run(long: bool, again: bool) -> Result<()> {
     let binaries = timings.step("build of tests and programs", || binaries::build(&workspace, long))?;
     let mut jobs = tests(&workspace, &binaries, long);
     let programs = workspace.target.join(SUITE);
-    jobs.extend(timings.step("build of the module for Python", || python::jobs(&workspace, &programs))?);
+    jobs.extend(timings.step("build of the module for Python", || python::jobs(&workspace, &programs, long))?);
     jobs.extend(timings.step("build of the examples", || examples(&workspace))?);
 
     let mut tally = Tally::default();

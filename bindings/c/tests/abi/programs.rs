@@ -99,34 +99,59 @@ fn the_crawler_in_python_answers_as_the_one_in_c() {
     assert_eq!(errors.collect::<Vec<_>>().join("\n"), "");
 }
 
-#[test]
-fn every_function_answers_as_brute_force() {
+/// Compiles one of the checks in C, and runs it with a directory and the fingerprints.
+fn checked(name: &str) {
     if !has_tools() {
         return;
     }
     let installed = Installed::new(Library::Shared);
-    let program = installed.compile("tests/abi/right.c");
+    let program = installed.compile(&format!("tests/abi/{name}.c"));
     let data = installed.directory.path().join("data");
     let bytes: Vec<u8> = fingerprints().into_iter().flat_map(u64::to_ne_bytes).collect();
     fs::write(&data, bytes).unwrap();
     let mut command = installed.valgrind(&STRICT);
     let output = succeeded(command.arg(program).arg(installed.directory.path()).arg(data));
-    assert_eq!(String::from_utf8_lossy(&output.stdout), "right\n");
+    assert_eq!(String::from_utf8_lossy(&output.stdout), format!("{name}\n"));
 }
 
 #[test]
-fn every_wrong_use_is_an_error_with_a_message() {
+fn records_and_their_pairs_are_those_of_brute_force() {
+    checked("right");
+}
+
+#[test]
+fn clusters_snapshots_and_copies_are_those_of_brute_force() {
+    checked("whole");
+}
+
+#[test]
+fn key_indexes_answer_as_brute_force() {
+    checked("keys");
+}
+
+/// The same for wrong uses, with a directory that has a damaged store.
+fn refused(name: &str) {
     if !has_tools() {
         return;
     }
     let installed = Installed::new(Library::Shared);
-    let program = installed.compile("tests/abi/wrong.c");
+    let program = installed.compile(&format!("tests/abi/{name}.c"));
     let work = installed.directory.path().join("work");
     fs::create_dir(&work).unwrap();
     damaged(&installed, &work.join("damaged"));
     let mut command = installed.valgrind(&STRICT);
     let output = succeeded(command.arg(program).arg(work));
-    assert_eq!(String::from_utf8_lossy(&output.stdout), "wrong\n");
+    assert_eq!(String::from_utf8_lossy(&output.stdout), format!("{name}\n"));
+}
+
+#[test]
+fn every_wrong_use_is_an_error_with_a_message() {
+    refused("wrong");
+}
+
+#[test]
+fn so_is_every_wrong_use_of_key_indexes_and_whole_stores() {
+    refused("wrong_keys");
 }
 
 /// A store with a flipped byte in the middle of its segment.

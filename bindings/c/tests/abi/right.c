@@ -3,46 +3,12 @@
 #include <pthread.h>
 #include <time.h>
 
-#include "check.h"
+#include "streams.h"
 
 enum { MOST = 4096, K = 3 };
 
 static uint64_t all[MOST];
 static size_t count;
-
-static unsigned distance(uint64_t a, uint64_t b)
-{
-    return (unsigned)__builtin_popcountll(a ^ b);
-}
-
-/* A column of numbers of an array of record batches. */
-static const uint64_t *numbers(const struct ArrowArray *array, int column)
-{
-    return (const uint64_t *)array->children[column]->buffers[1] + array->children[column]->offset;
-}
-
-static const uint32_t *distances(const struct ArrowArray *array, int column)
-{
-    return (const uint32_t *)array->children[column]->buffers[1] + array->children[column]->offset;
-}
-
-/* The next batch of a stream; 0 at its end. */
-static int next(struct ArrowArrayStream *stream, struct ArrowArray *array)
-{
-    CHECK(stream->get_next(stream, array) == 0);
-    return array->release != NULL;
-}
-
-static void check_columns(struct ArrowArrayStream *stream, const char *const *names, const char *const *formats, int n)
-{
-    struct ArrowSchema schema;
-    CHECK(stream->get_schema(stream, &schema) == 0 && schema.n_children == n);
-    for (int column = 0; column < n; column++) {
-        CHECK(strcmp(schema.children[column]->name, names[column]) == 0);
-        CHECK(strcmp(schema.children[column]->format, formats[column]) == 0);
-    }
-    schema.release(&schema);
-}
 
 static int told(void *context, uint64_t records)
 {
@@ -321,6 +287,7 @@ static void write_from_threads(const char *path)
 /* A stream of batches without end, made here. Each has one column of 64-bit numbers. */
 static int released;
 static uint64_t made;
+static struct timespec pause_of_stream = {.tv_nsec = 5000000};
 
 static void release_schema(struct ArrowSchema *schema)
 {
@@ -355,9 +322,8 @@ static int get_next(struct ArrowArrayStream *stream, struct ArrowArray *out)
     static uint64_t values[2];
     static const void *buffers[] = {NULL, values}, *none[] = {NULL};
     static struct ArrowArray child, *children[] = {&child};
-    const struct timespec pause = {.tv_nsec = 5000000};
     (void)stream;
-    nanosleep(&pause, NULL);
+    nanosleep(&pause_of_stream, NULL);
     if (made == 400)
         return 5;
     values[0] = values[1] = made++;
@@ -410,6 +376,54 @@ static void load_streams(const char *path)
     fps_store_free(store);
 }
 
+/* What other threads do, until they are not wanted any more, while a load is stopped. */
+static volatile int is_over;
+static const char *copies;
+
+static void *work_on(void *store)
+{
+    uint64_t one, number = 0;
+    fps_columns columns = {.struct_size = sizeof columns, .rows = 1, .fingerprints64 = &one};
+    while (!is_over) {
+        fps_loaded loaded = {.struct_size = sizeof loaded};
+        char path[1024];
+        one = ++number << 32;
+        OK(fps_load(store, FPS_ADD, &columns, NULL, NULL, &loaded, &error));
+        CHECK(loaded.added == 1);
+        OK(fps_compact(store, &error));
+        snprintf(path, sizeof path, "%s/%" PRIu64, copies, number);
+        OK(fps_backup(store, path, FPS_BACKUP_COPY, NULL, &error));
+    }
+    return NULL;
+}
+
+static int at_once(void *context, uint64_t records)
+{
+    (void)context;
+    (void)records;
+    return 1;
+}
+
+/* A load that its function asks to end waits for its stream; other work of the store goes on meanwhile. */
+static void stop_one_load(const char *path, const char *directory)
+{
+    pthread_t thread;
+    copies = directory;
+    OK(fps_create(path, NULL, NULL, &shared, &error));
+    CHECK(pthread_create(&thread, NULL, work_on, shared) == 0);
+    pause_of_stream = (struct timespec){.tv_sec = 1};
+    for (int turn = 0; turn < 2; turn++) {
+        struct ArrowArrayStream stream = {.get_schema = get_schema, .get_next = get_next,
+                                          .get_last_error = get_last_error, .release = release_stream};
+        made = 0;
+        FAILS(FPS_STOPPED, "stopped",
+              fps_load_stream(shared, FPS_ADD, &stream, "fp", NULL, at_once, NULL, NULL, &error));
+    }
+    is_over = 1;
+    CHECK(pthread_join(thread, NULL) == 0);
+    fps_store_free(shared);
+}
+
 int main(int n, char **arguments)
 {
     fps_store *store;
@@ -428,6 +442,7 @@ int main(int n, char **arguments)
     write_numbered(in(directory, "numbered"));
     write_from_threads(in(directory, "threads"));
     load_streams(in(directory, "streams"));
+    stop_one_load(in(directory, "stopped"), directory);
     puts("right");
     return 0;
 }

@@ -103,9 +103,6 @@ fn wrong_length<F: Fingerprint>(row: usize, value: &[u8]) -> Error {
 }
 
 /// Calls `take` with the value of each row.
-pub(super) fn visit<A: ArrayAccessor>(
-    array: A,
-    mut take: impl FnMut(usize, Option<A::Item>) -> Result<()>,
-) -> Result<()> {
+fn visit<A: ArrayAccessor>(array: A, mut take: impl FnMut(usize, Option<A::Item>) -> Result<()>) -> Result<()> {
     (0..array.len()).try_for_each(|row| take(row, (!array.is_null(row)).then(|| array.value(row))))
 }

@@ -1,16 +1,13 @@
 //! Keys in a column: a list for each record.
 //!
-//! Numbers are keys as they are; the keys of bytes and texts are their XXH64 with seed 0, as `fpload` makes them.
+//! Keys are those of `fpload`: [`fpstore_tools::key_lists`].
 
-use arrow_array::cast::AsArray;
-use arrow_array::types::{Int64Type, UInt64Type};
 use arrow_array::{Array, ArrayRef};
 use arrow_schema::DataType;
 use fpstore::Result;
-use xxhash_rust::xxh64::xxh64;
+use fpstore_tools::key_lists;
 
 use super::errors::{invalid, wrong_type};
-use super::fingerprints::visit;
 
 /// The lists of a column.
 #[derive(Clone, Debug)]
@@ -49,28 +46,7 @@ impl KeyLists {
         if self.0.is_null(row) {
             return Ok(());
         }
-        let values = match self.0.data_type() {
-            DataType::List(_) => self.0.as_list::<i32>().value(row),
-            DataType::LargeList(_) => self.0.as_list::<i64>().value(row),
-            _ => self.0.as_fixed_size_list().value(row),
-        };
-        let mut push = |key: Option<u64>| {
-            keys.push(key.ok_or_else(|| invalid(format!("row {row}: a key is null")))?);
-            Ok(())
-        };
-        let hash = |bytes: &[u8]| xxh64(bytes, 0);
-        match values.data_type() {
-            DataType::Null if values.is_empty() => Ok(()),
-            DataType::UInt64 => visit(values.as_primitive::<UInt64Type>(), |_, key| push(key)),
-            DataType::Int64 => visit(values.as_primitive::<Int64Type>(), |_, key| push(key.map(i64::cast_unsigned))),
-            DataType::Binary => visit(values.as_binary::<i32>(), |_, key| push(key.map(hash))),
-            DataType::LargeBinary => visit(values.as_binary::<i64>(), |_, key| push(key.map(hash))),
-            DataType::BinaryView => visit(values.as_binary_view(), |_, key| push(key.map(hash))),
-            DataType::FixedSizeBinary(_) => visit(values.as_fixed_size_binary(), |_, key| push(key.map(hash))),
-            DataType::Utf8 => visit(values.as_string::<i32>(), |_, key| push(key.map(|key| hash(key.as_bytes())))),
-            DataType::LargeUtf8 => visit(values.as_string::<i64>(), |_, key| push(key.map(|key| hash(key.as_bytes())))),
-            DataType::Utf8View => visit(values.as_string_view(), |_, key| push(key.map(|key| hash(key.as_bytes())))),
-            other => Err(wrong_type("keys", other, "uint64, binary or strings")),
-        }
+        let list = key_lists::list_at(&*self.0, row).ok_or_else(|| invalid("the column has no lists"))?;
+        key_lists::push(&list, keys).map_err(|message| invalid(format!("row {row}: {message}")))
     }
 }

@@ -5,41 +5,15 @@ use std::io::Write;
 use std::path::Path;
 
 use fpstore::admin::VerifyReport;
-use fpstore::{ErrorKind, inspect};
+use fpstore::inspect;
 use fpstore_tools::common::Common;
 use fpstore_tools::exit::Outcome;
 use fpstore_tools::number::{bytes, count_of};
 use fpstore_tools::progress::Progress;
 use fpstore_tools::report;
-use serde::Serialize;
+use fpstore_tools::verified::Verified;
 
 use crate::opened::{Versioned, is_manifest};
-
-#[derive(Serialize)]
-struct Report {
-    path: String,
-    sound: bool,
-    files: u64,
-    bytes: u64,
-    damages: Vec<DamageRow>,
-    /// Logs with a torn tail of unacknowledged writes.
-    torn: Vec<TornRow>,
-}
-
-#[derive(Serialize)]
-struct TornRow {
-    file: String,
-    offset: u64,
-    bytes: u64,
-}
-
-#[derive(Serialize)]
-struct DamageRow {
-    file: String,
-    section: String,
-    offset: Option<u64>,
-    message: String,
-}
 
 pub(crate) fn run(path: &Path, common: Common, out: &mut dyn Write) -> anyhow::Result<Outcome> {
     let progress = if common.shows_progress() { Progress::spinner("reading every byte") } else { Progress::hidden() };
@@ -54,52 +28,13 @@ pub(crate) fn run(path: &Path, common: Common, out: &mut dyn Write) -> anyhow::R
     Ok(outcome)
 }
 
-fn check(path: &Path) -> fpstore::Result<Report> {
+fn check(path: &Path) -> fpstore::Result<Verified> {
     let found = if is_manifest(path) {
         verify_manifest(path)
     } else {
         fpstore::admin::verify(path, &fpstore_tools::threads::options())
     };
-    let found = match found {
-        Ok(found) => found,
-        Err(error) if error.kind() == ErrorKind::Damaged => {
-            let damage = DamageRow {
-                file: error.path().unwrap_or(path).display().to_string(),
-                section: "file".to_owned(),
-                offset: error.offset(),
-                message: error.message().to_owned(),
-            };
-            return Ok(Report {
-                path: path.display().to_string(),
-                sound: false,
-                files: 0,
-                bytes: 0,
-                damages: vec![damage],
-                torn: Vec::new(),
-            });
-        }
-        Err(error) => return Err(error),
-    };
-    let damages = found.damages.into_iter().map(|damage| DamageRow {
-        file: damage.path.display().to_string(),
-        section: damage.section,
-        offset: damage.offset,
-        message: damage.message,
-    });
-    let damages: Vec<DamageRow> = damages.collect();
-    let torn = found.torn.into_iter().map(|log| TornRow {
-        file: log.path.display().to_string(),
-        offset: log.offset,
-        bytes: log.bytes,
-    });
-    Ok(Report {
-        path: path.display().to_string(),
-        sound: damages.is_empty(),
-        files: found.files,
-        bytes: found.bytes,
-        damages,
-        torn: torn.collect(),
-    })
+    Verified::of(path, found)
 }
 
 /// Verifies a manifest: explaining its fields checks every byte.
@@ -113,7 +48,7 @@ fn verify_manifest(path: &Path) -> fpstore::Result<VerifyReport> {
     Ok(report)
 }
 
-fn people(report: &Report, quiet: bool, out: &mut dyn Write) -> std::io::Result<()> {
+fn people(report: &Verified, quiet: bool, out: &mut dyn Write) -> std::io::Result<()> {
     for damage in &report.damages {
         let offset = damage.offset.map_or(String::new(), |offset| format!(", offset {offset}"));
         writeln!(out, "{}: {}{offset}: {}", damage.file, damage.section, damage.message)?;

@@ -4,11 +4,8 @@ use std::path::Path;
 use std::sync::Arc;
 
 use anyhow::anyhow;
-use arrow_array::cast::AsArray;
-use arrow_array::types::{Int64Type, UInt64Type};
 use arrow_array::{Array, ArrayRef};
 use arrow_schema::DataType;
-use xxhash_rust::xxh64::xxh64;
 
 use super::batches::{Batches, LOST};
 use super::columns::{Ids, check_id};
@@ -17,6 +14,7 @@ use crate::input::header::HEADER_KEY;
 use crate::input::keys::names::{BANDS, KEYS, SKETCH};
 use crate::input::source::Opened;
 use crate::input::{RawId, Source};
+use crate::key_lists;
 use crate::progress::Progress;
 
 /// Rows of a batch: a row may have many keys.
@@ -74,7 +72,7 @@ impl Batches<KeyLists> {
         keys.clear();
         sketch.clear();
         if lists.is_valid(row) {
-            push_keys(&list_at(lists, row)?, keys)?;
+            key_lists::push(&key_lists::list_at(lists, row).ok_or(LOST)?, keys)?;
         }
         if let Some(sketches) = sketches
             && let RawId::Text(bytes) = sketches.get(row)?
@@ -113,34 +111,4 @@ fn check_list(data_type: &DataType) -> Result<(), String> {
         | DataType::Utf8View => Ok(()),
         other => Err(format!("keys cannot be {other}; give unsigned 64-bit integers, or bytes, whose hashes count")),
     }
-}
-
-fn list_at(lists: &ArrayRef, row: usize) -> Result<ArrayRef, String> {
-    match lists.data_type() {
-        DataType::List(_) => Ok(lists.as_list::<i32>().value(row)),
-        DataType::LargeList(_) => Ok(lists.as_list::<i64>().value(row)),
-        _ => Err(LOST.to_owned()),
-    }
-}
-
-/// Appends the keys of a list. Signed integers are the same 64 bits; bytes and texts count by their XXH64.
-fn push_keys(list: &ArrayRef, keys: &mut Vec<u64>) -> Result<(), String> {
-    if list.null_count() > 0 {
-        return Err("a key is null".to_owned());
-    }
-    let hashed = |bytes: &[u8]| xxh64(bytes, 0);
-    match list.data_type() {
-        DataType::UInt64 => keys.extend_from_slice(list.as_primitive::<UInt64Type>().values()),
-        DataType::Int64 => keys.extend(list.as_primitive::<Int64Type>().values().iter().map(|key| key.cast_unsigned())),
-        DataType::Binary => keys.extend(list.as_binary::<i32>().iter().flatten().map(hashed)),
-        DataType::LargeBinary => keys.extend(list.as_binary::<i64>().iter().flatten().map(hashed)),
-        DataType::BinaryView => keys.extend(list.as_binary_view().iter().flatten().map(hashed)),
-        DataType::Utf8 => keys.extend(list.as_string::<i32>().iter().flatten().map(|text| hashed(text.as_bytes()))),
-        DataType::LargeUtf8 => {
-            keys.extend(list.as_string::<i64>().iter().flatten().map(|text| hashed(text.as_bytes())))
-        }
-        DataType::Utf8View => keys.extend(list.as_string_view().iter().flatten().map(|text| hashed(text.as_bytes()))),
-        other => return Err(format!("keys cannot be {other}")),
-    }
-    Ok(())
 }

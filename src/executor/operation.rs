@@ -1,0 +1,142 @@
+//! The operation that a thread works for.
+
+use parking_lot::Mutex;
+use std::cell::RefCell;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+
+thread_local! {
+    /// That of this thread.
+    static OWN: RefCell<Option<Operation>> = const { RefCell::new(None) };
+    /// In a thread of a crew: that of the crew.
+    static OF_CREW: RefCell<Option<OfCrew>> = const { RefCell::new(None) };
+}
+
+/// The operation that the threads of a crew work for at present.
+#[derive(Clone, Debug, Default)]
+pub(super) struct OfCrew(Arc<Mutex<Option<Operation>>>);
+
+impl OfCrew {
+    /// Makes this thread one of the crew.
+    pub(super) fn join(self) {
+        OF_CREW.set(Some(self));
+    }
+
+    /// The crew works for the operation of this thread from now on.
+    pub(super) fn begin(&self) {
+        *self.0.lock() = Operation::current();
+    }
+
+    pub(super) fn end(&self) {
+        *self.0.lock() = None;
+    }
+}
+
+/// An operation of a caller, which any thread may ask to end. All threads that work for it know it ([`current`]), so
+/// what they do can end without that other operations end.
+///
+/// [`current`]: Operation::current
+///
+/// ```
+/// use fpstore::env::{Operation, Stoppable};
+/// use fpstore::{ErrorKind, Options, Parameters, Records, Store};
+/// use std::io::Error;
+/// use std::sync::Arc;
+/// # let directory = tempfile::tempdir()?;
+/// # let path = directory.path().join("store");
+/// let is_stopped = || Operation::current().is_some_and(|operation| operation.is_stopped());
+/// let check = move || if is_stopped() { Err(Error::other("stopped")) } else { Ok(()) };
+/// let options = Options::new().with_env(Arc::new(Stoppable::new(check)));
+/// let store = Store::<u64>::create(&path, &Parameters::new(3), &options)?;
+/// let operation = Operation::default();
+/// operation.stop();
+/// assert!(operation.run(|| store.bulk_load(Records::Numbered(vec![7]))).is_err());
+/// assert_eq!(store.bulk_load(Records::Numbered(vec![7]))?.added(), 1);
+/// # Ok::<(), fpstore::Error>(())
+/// ```
+#[derive(Clone, Debug, Default)]
+pub struct Operation(Arc<AtomicBool>);
+
+impl Operation {
+    /// Does work that belongs to this operation.
+    pub fn run<R>(&self, work: impl FnOnce() -> R) -> R {
+        Self::within(Some(self.clone()), work)
+    }
+
+    /// Asks the operation to end.
+    pub fn stop(&self) {
+        self.0.store(true, Relaxed);
+    }
+
+    /// Whether it was asked to end.
+    #[must_use]
+    pub fn is_stopped(&self) -> bool {
+        self.0.load(Relaxed)
+    }
+
+    /// The operation that this thread works for, if its caller has named it.
+    #[must_use]
+    pub fn current() -> Option<Self> {
+        let of_crew = || OF_CREW.with_borrow(|crew| crew.as_ref()?.0.lock().clone());
+        OWN.with_borrow(Clone::clone).or_else(of_crew)
+    }
+
+    pub(super) fn within<R>(operation: Option<Self>, work: impl FnOnce() -> R) -> R {
+        /// Sets it back, after a panic too.
+        struct Back(Option<Operation>);
+        impl Drop for Back {
+            fn drop(&mut self) {
+                OWN.set(self.0.take());
+            }
+        }
+        let _back = Back(OWN.replace(operation));
+        work()
+    }
+
+    /// Lets the thread that runs `work` inherit the operation of this one.
+    pub(super) fn inherited<R>(work: impl FnOnce() -> R) -> impl FnOnce() -> R {
+        let operation = Self::current();
+        move || Self::within(operation, work)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::executor::{Executor, spawn, spawn_scoped};
+    use rayon::prelude::*;
+
+    fn is_known() -> bool {
+        Operation::current().is_some_and(|operation| operation.is_stopped())
+    }
+
+    #[test]
+    fn all_threads_of_an_operation_know_it() {
+        let (executor, operation) = (Executor::new(3), Operation::default());
+        operation.stop();
+        let everywhere = || {
+            let spawned = spawn("test", is_known)?.join().unwrap();
+            let scoped = std::thread::scope(|scope| spawn_scoped(scope, "test", is_known).unwrap().join().unwrap());
+            let parts: Vec<bool> = executor.run(|| Ok(rayon::broadcast(|_| is_known())))?;
+            let nested = executor.run(|| {
+                let inner = executor.run_exclusive(|| Ok((0..100).into_par_iter().all(|_| is_known())))?;
+                Ok(inner && spawn("test", is_known)?.join().unwrap())
+            })?;
+            crate::Result::Ok((is_known() && spawned && scoped && nested, parts))
+        };
+        assert_eq!(operation.run(everywhere).unwrap(), (true, vec![true; 3]));
+        assert!(!is_known());
+        // The crew goes on to other operations.
+        assert_eq!(everywhere().unwrap(), (false, vec![false; 3]));
+        let other = Operation::default();
+        assert_eq!(other.run(everywhere).unwrap(), (false, vec![false; 3]));
+    }
+
+    #[test]
+    fn an_operation_ends_with_a_panic() {
+        let operation = Operation::default();
+        operation.stop();
+        let panicked = std::panic::catch_unwind(|| operation.run(|| panic!("within")));
+        assert!(panicked.is_err() && !is_known());
+    }
+}
