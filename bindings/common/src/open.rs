@@ -128,6 +128,12 @@ impl AnySnapshot {
         with_snapshot!(self, snapshot => snapshot.parameters())
     }
 
+    /// The store's directory.
+    #[must_use]
+    pub fn path(&self) -> &Path {
+        with_snapshot!(self, snapshot => snapshot.path())
+    }
+
     /// Sizes and counts.
     #[must_use]
     pub fn statistics(&self) -> Statistics {

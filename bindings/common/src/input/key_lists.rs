@@ -9,6 +9,7 @@ use arrow_schema::DataType;
 use fpstore::Result;
 use xxhash_rust::xxh64::xxh64;
 
+use super::dictionaries::plain;
 use super::errors::{invalid, wrong_type};
 use super::fingerprints::visit;
 
@@ -55,10 +56,11 @@ impl KeyLists {
             _ => self.0.as_fixed_size_list().value(row),
         };
         let mut push = |key: Option<u64>| {
-            keys.push(key.ok_or_else(|| invalid(format!("row {row}: a key is null")))?);
+            keys.push(key.ok_or_else(|| invalid("a key is null").at_row(row as u64))?);
             Ok(())
         };
         let hash = |bytes: &[u8]| xxh64(bytes, 0);
+        let values = plain(&values)?;
         match values.data_type() {
             DataType::Null if values.is_empty() => Ok(()),
             DataType::UInt64 => visit(values.as_primitive::<UInt64Type>(), |_, key| push(key)),
@@ -70,7 +72,7 @@ impl KeyLists {
             DataType::Utf8 => visit(values.as_string::<i32>(), |_, key| push(key.map(|key| hash(key.as_bytes())))),
             DataType::LargeUtf8 => visit(values.as_string::<i64>(), |_, key| push(key.map(|key| hash(key.as_bytes())))),
             DataType::Utf8View => visit(values.as_string_view(), |_, key| push(key.map(|key| hash(key.as_bytes())))),
-            other => Err(wrong_type("keys", other, "uint64, binary or strings")),
+            other => Err(wrong_type("keys", other, "uint64, binary or strings").at_row(row as u64)),
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use arrow_array::builder::{FixedSizeBinaryBuilder, StringBuilder};
+use arrow_array::builder::{FixedSizeBinaryBuilder, ListBuilder, StringBuilder, UInt64Builder};
 use arrow_array::{ArrayRef, BooleanArray, Float64Array, RecordBatch, UInt32Array, UInt64Array};
 use arrow_schema::{DataType, Field, Schema, SchemaRef};
 use fpstore::clusters::Label;
@@ -26,6 +26,10 @@ pub enum Kind {
     Estimate,
     /// `bool`.
     Flag,
+    /// The keys of a record: lists of `uint64`.
+    Keys,
+    /// A sketch of this many bytes: `fixed_size_binary`, null of a record without one.
+    Sketch(i32),
 }
 
 /// The columns of an answer.
@@ -40,7 +44,8 @@ impl Layout {
     #[must_use]
     pub fn new(columns: &[(&str, Kind)]) -> Self {
         let field = |&(name, kind): &(&str, Kind)| {
-            let nullable = matches!(kind, Kind::Number | Kind::Distance | Kind::Estimate | Kind::Id(_));
+            let nullable =
+                matches!(kind, Kind::Number | Kind::Distance | Kind::Estimate | Kind::Id(_) | Kind::Sketch(_));
             Field::new(name, kind.data_type(), nullable)
         };
         let schema = Schema::new(columns.iter().map(field).collect::<Vec<_>>());
@@ -70,6 +75,8 @@ impl Kind {
             Self::Distance => DataType::UInt32,
             Self::Estimate => DataType::Float64,
             Self::Flag => DataType::Boolean,
+            Self::Keys => DataType::new_list(DataType::UInt64, true),
+            Self::Sketch(bytes) => DataType::FixedSizeBinary(bytes),
         }
     }
 }
@@ -92,6 +99,7 @@ enum Values {
     Distances(Vec<Option<u32>>),
     Estimates(Vec<Option<f64>>),
     Flags(Vec<bool>),
+    Keys(ListBuilder<UInt64Builder>),
 }
 
 impl Values {
@@ -104,6 +112,8 @@ impl Values {
             Kind::Distance => Self::Distances(Vec::new()),
             Kind::Estimate => Self::Estimates(Vec::new()),
             Kind::Flag => Self::Flags(Vec::new()),
+            Kind::Keys => Self::Keys(ListBuilder::new(UInt64Builder::new())),
+            Kind::Sketch(bytes) => Self::Bytes(FixedSizeBinaryBuilder::new(bytes)),
         }
     }
 
@@ -116,6 +126,7 @@ impl Values {
             Self::Distances(distances) => Arc::new(UInt32Array::from(distances)),
             Self::Estimates(estimates) => Arc::new(Float64Array::from(estimates)),
             Self::Flags(flags) => Arc::new(BooleanArray::from(flags)),
+            Self::Keys(mut lists) => Arc::new(lists.finish()),
         }
     }
 }
@@ -190,6 +201,24 @@ impl Rows {
     pub fn flag(&mut self, flag: bool) {
         if let Some(Values::Flags(all)) = self.value() {
             all.push(flag);
+        }
+    }
+
+    /// Pushes the keys of a record.
+    pub fn keys(&mut self, keys: &[u64]) {
+        if let Some(Values::Keys(lists)) = self.value() {
+            lists.values().append_slice(keys);
+            lists.append(true);
+        }
+    }
+
+    /// Pushes a sketch; an empty one is null.
+    pub fn sketch(&mut self, sketch: &[u8]) {
+        if let Some(Values::Bytes(all)) = self.value() {
+            // A sketch of another length is null, too: the index has one length.
+            if sketch.is_empty() || all.append_value(sketch).is_err() {
+                all.append_null();
+            }
         }
     }
 
