@@ -45,6 +45,7 @@ struct Inner {
     message: String,
     path: Option<PathBuf>,
     offset: Option<u64>,
+    row: Option<u64>,
     remedy: Option<&'static str>,
     source: Option<io::Error>,
     /// The device has, or would have, too little space.
@@ -74,6 +75,7 @@ impl Error {
             message: message.into(),
             path: None,
             offset: None,
+            row: None,
             remedy: None,
             source: None,
             out_of_space: false,
@@ -161,6 +163,20 @@ impl Error {
         self
     }
 
+    /// Sets the row of a table, unless a deeper layer has set one.
+    #[must_use]
+    pub fn at_row(mut self, row: u64) -> Self {
+        self.0.row.get_or_insert(row);
+        self
+    }
+
+    /// Counts the row, if the error has one, from the beginning of a table of which so many rows came before.
+    #[must_use]
+    pub fn after_rows(mut self, rows: u64) -> Self {
+        self.0.row = self.0.row.map(|row| row.saturating_add(rows));
+        self
+    }
+
     /// Sets the remedy.
     #[must_use]
     pub fn with_remedy(mut self, remedy: &'static str) -> Self {
@@ -186,6 +202,12 @@ impl Error {
         self.0.offset
     }
 
+    /// The row of the input, counted from 0, if the error is about a record of a table.
+    #[must_use]
+    pub fn row(&self) -> Option<u64> {
+        self.0.row
+    }
+
     /// The message without place and remedy.
     #[must_use]
     pub fn message(&self) -> &str {
@@ -197,6 +219,9 @@ impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if let Some(path) = &self.0.path {
             write!(f, "{}: ", path.display())?;
+        }
+        if let Some(row) = self.0.row {
+            write!(f, "row {row}: ")?;
         }
         f.write_str(&self.0.message)?;
         if let Some(offset) = self.0.offset {
@@ -230,5 +255,12 @@ mod tests {
         );
         assert_eq!(error.kind(), ErrorKind::Damaged);
         assert_eq!((error.path(), error.offset()), (Some(Path::new("s/1.segment")), Some(4096)));
+    }
+
+    #[test]
+    fn counts_rows_from_the_beginning_of_the_input() {
+        let error = Error::invalid("the id is null").at_row(2).at_row(7).after_rows(100);
+        assert_eq!((error.row(), error.to_string().as_str()), (Some(102), "row 102: the id is null"));
+        assert_eq!(Error::invalid("no row").after_rows(100).row(), None);
     }
 }

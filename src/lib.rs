@@ -98,7 +98,7 @@ pub mod keys {
     pub use crate::join::keys::{KeyPair, KeyPairs, KeyRule};
     pub use crate::load::{KeyLoadReport, KeySorter, SortedKeys};
     pub use crate::query::keys::{KeyMatch, KeyQuery, KeySearcher, QueryKeys, jaccard};
-    pub use crate::store::key_index::KeySnapshot;
+    pub use crate::store::key_snapshot::KeySnapshot;
 }
 
 /// All pairs of near records, of one store or of two: [`Store::pairs`], [`Store::pairs_with`].

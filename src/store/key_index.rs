@@ -1,9 +1,10 @@
 //! A store of records with keys.
 
-use crate::admin::{BackupMode, BackupReport, Statistics};
+use super::key_snapshot::KeySnapshot;
+use crate::admin::{BackupMode, BackupReport, Statistics, VerifyReport};
 use crate::cluster::{Clusters, KeyLinks};
 use crate::db::{Handle, Health, Recovery, StoreInner};
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::fingerprint::{Id, IdAssignment};
 use crate::format::Parameters;
 use crate::format::parameters::StoreKind;
@@ -11,7 +12,7 @@ use crate::join::keys::{KeyPairs, KeyRule};
 use crate::load::create::create_filled;
 use crate::load::{Beside, CompactAfter, KeyLoadReport, KnownIds, RemoveIdsReport, SortedIds, SortedKeys};
 use crate::options::Options;
-use crate::query::keys::{KeyMatch, KeyQuery, KeySearcher, visit_records};
+use crate::query::keys::{KeyMatch, KeyQuery, KeySearcher};
 use crate::version::{ReadView, Snapshot};
 use std::path::Path;
 use std::sync::Arc;
@@ -155,7 +156,7 @@ impl KeyIndex {
     /// # Errors
     /// `InvalidInput` if a similarity is wanted that cannot be estimated.
     pub fn pairs(&self, rule: KeyRule) -> Result<KeyPairs> {
-        KeyPairs::new(&self.inner().context, self.inner().read_view(), rule)
+        self.snapshot().pairs(rule)
     }
 
     /// All pairs of a record of this index and one of another that share keys, in the order in which the records were
@@ -165,7 +166,7 @@ impl KeyIndex {
     /// Those of [`KeyIndex::pairs`], and `InvalidInput` if the two indexes have keys of other hashers or widths, or
     /// other sketches.
     pub fn pairs_with(&self, other: &Self, rule: KeyRule) -> Result<KeyPairs> {
-        self.pairs(rule)?.between(&other.inner().context, other.inner().read_view())
+        self.snapshot().pairs_with(&other.snapshot(), rule)
     }
 
     /// The clusters of records that share keys. With a rule that takes any shared key, single linkage costs each key of
@@ -180,9 +181,7 @@ impl KeyIndex {
     /// # Errors
     /// `InvalidInput` if a similarity is wanted that cannot be estimated.
     pub fn clusters(&self, rule: KeyRule) -> Result<Clusters> {
-        let (context, view) = (&self.inner().context, self.inner().read_view());
-        let links = KeyLinks::new(context, view.clone(), rule)?;
-        Clusters::linked(&Snapshot::new(context, view), None, Arc::new(links))
+        self.snapshot().clusters(rule)
     }
 
     /// As [`KeyIndex::clusters`], with the records of another index: those that [`KeyIndex::load`] would add to this
@@ -209,26 +208,28 @@ impl KeyIndex {
     ///
     /// # Errors
     /// `Damaged` or `Io` from reading, or from temporary files.
-    pub fn visit_records(&self, mut visit: impl FnMut(&Id, &[u64], &[u8]) -> bool) -> Result<()> {
-        let inner = self.inner();
-        let mut stopped = false;
-        let visited = visit_records(&inner.context, &inner.read_view(), |id, keys, sketch| {
-            stopped = !visit(id, keys, sketch);
-            if stopped { Err(Error::stopped()) } else { Ok(()) }
-        });
-        if stopped { Ok(()) } else { visited }
+    pub fn visit_records(&self, visit: impl FnMut(&Id, &[u64], &[u8]) -> bool) -> Result<()> {
+        self.snapshot().visit_records(visit)
     }
 
     /// The present state, kept as long as the snapshot.
     #[must_use]
-    pub fn snapshot(&self) -> KeySnapshot<'_> {
-        KeySnapshot { index: self, view: self.inner().read_view() }
+    pub fn snapshot(&self) -> KeySnapshot {
+        KeySnapshot::new(&self.inner().context, self.inner().read_view())
     }
 
     /// Sizes and counts.
     #[must_use]
     pub fn statistics(&self) -> Statistics {
         crate::admin::statistics::of_store(self.inner())
+    }
+
+    /// Checks every byte of the index's files. As [`crate::Store::verify`].
+    ///
+    /// # Errors
+    /// As [`crate::Store::verify`].
+    pub fn verify(&self) -> Result<VerifyReport> {
+        crate::admin::verify(self.path(), &self.inner().context.options)
     }
 
     /// Copies the present state to a new directory, and verifies the copy. As [`crate::Store::backup`].
@@ -279,20 +280,5 @@ impl KeyIndex {
 
     fn inner(&self) -> &StoreInner {
         &self.handle.inner
-    }
-}
-
-/// A key index as it was at one moment. As [`crate::Snapshot`].
-#[derive(Debug)]
-pub struct KeySnapshot<'a> {
-    index: &'a KeyIndex,
-    view: ReadView,
-}
-
-impl KeySnapshot<'_> {
-    /// A searcher that answers from this state.
-    #[must_use]
-    pub fn searcher(&self) -> KeySearcher<'_> {
-        KeySearcher::of_view(&self.index.inner().context, self.view.clone())
     }
 }

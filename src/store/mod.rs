@@ -20,6 +20,7 @@
 mod admin;
 pub(crate) mod any;
 pub(crate) mod key_index;
+pub(crate) mod key_snapshot;
 mod load;
 mod query;
 mod snapshot;

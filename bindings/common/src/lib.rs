@@ -4,11 +4,13 @@
 //! * `input/`: fingerprints, ids and keys in Arrow arrays, row by row.
 //! * `output/`: rows of answers to record batches, and the thread that makes them ([`Answers`]).
 //! * `open.rs` opens a store whose kind and width are known at run time only, so that its long work can be stopped.
+//! * `admin.rs`: statistics, verification, backups and compaction, whatever is open.
 //! * One file for each kind of work: `load.rs`, `write.rs`, `single.rs`, `query.rs`, `pairs.rs`, `clusters.rs`, and those
 //!   of key indexes in `keys/`.
 //!
 //! Guaranteed: memory is bounded as in the library; a consumer that stops reading stops the work.
 
+mod admin;
 mod clusters;
 pub mod input;
 mod keys;
@@ -24,7 +26,7 @@ mod single;
 mod write;
 
 pub use clusters::{ClusterOptions, Kept, clusters, keep, ranked};
-pub use keys::{KeyColumns, key_clusters, key_keep, key_load, key_pairs, key_queries, remove_ids};
+pub use keys::{KeyColumns, key_clusters, key_keep, key_load, key_pairs, key_queries, key_records, remove_ids};
 pub use load::{Columns, Deed, Loaded, load};
 pub use open::{AnyIndex, AnySnapshot, Handle, Stop};
 pub use output::{Answers, BATCH, Kind, Layout, Rows, Sender};

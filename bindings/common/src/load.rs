@@ -4,7 +4,7 @@ use arrow_array::ArrayRef;
 use fpstore::bulk::{LoadReport, RecordSorter, RemoveReport, ReplaceReport, SortedRecords};
 use fpstore::{Fingerprint, Result};
 
-use crate::input::{IdColumn, fingerprints};
+use crate::input::{IdColumn, fingerprints, in_row};
 use crate::open::{Handle, with_store};
 
 /// Columns of fingerprints and of ids, of the same length.
@@ -37,8 +37,8 @@ pub struct Loaded {
 /// Loads the records of all batches, durably and all or nothing. Calls `seen` with the number of records read so far.
 ///
 /// # Errors
-/// `InvalidInput` that names the row, if a column is not of fingerprints or ids of the store; those of `batches`, of
-/// `seen`, and of [`fpstore::Store::bulk_load`].
+/// `InvalidInput` that names the row, counted over all batches, if a column is not of fingerprints or ids of the store;
+/// those of `batches`, of `seen`, and of [`fpstore::Store::bulk_load`].
 pub fn load(
     handle: &Handle,
     deed: Deed,
@@ -74,23 +74,26 @@ fn sort<F: Fingerprint>(
     let mut sorter = RecordSorter::<F>::new(handle.path(), &handle.options);
     let mut loaded = Loaded::default();
     for batch in batches {
-        let (column, ids) = batch?;
-        let ids = IdColumn::new(ids.as_ref())?;
-        ids.check_length(column.len())?;
-        fingerprints::each(&*column, |row, fingerprint| {
-            loaded.records += 1;
-            if loaded.records.is_multiple_of(PIECE) {
-                handle.stop.check()?;
-                seen(loaded.records)?;
-            }
-            match fingerprint {
-                Some(fingerprint) => sorter.push(fingerprint, ids.get(row)?),
-                None => {
-                    loaded.nulls += 1;
-                    Ok(())
+        let first = loaded.records;
+        let mut push = |(column, ids): Columns| {
+            let ids = IdColumn::new(ids.as_ref())?;
+            ids.check_length(column.len())?;
+            fingerprints::each(&*column, |row, fingerprint| {
+                loaded.records += 1;
+                if loaded.records.is_multiple_of(PIECE) {
+                    handle.stop.check()?;
+                    seen(loaded.records)?;
                 }
-            }
-        })?;
+                match fingerprint {
+                    Some(fingerprint) => sorter.push(fingerprint, ids.get(row)?).map_err(in_row(row)),
+                    None => {
+                        loaded.nulls += 1;
+                        Ok(())
+                    }
+                }
+            })
+        };
+        batch.and_then(&mut push).map_err(|error| error.after_rows(first))?;
         seen(loaded.records)?;
     }
     handle.stop.check()?;

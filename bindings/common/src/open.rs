@@ -131,6 +131,12 @@ impl AnySnapshot {
         with_snapshot!(self, snapshot => snapshot.parameters())
     }
 
+    /// The store's directory.
+    #[must_use]
+    pub fn path(&self) -> &Path {
+        with_snapshot!(self, snapshot => snapshot.path())
+    }
+
     /// Sizes and counts.
     #[must_use]
     pub fn statistics(&self) -> Statistics {
@@ -228,15 +234,6 @@ impl Handle {
         match &self.index {
             AnyIndex::Store(store) => store.parameters(),
             AnyIndex::Keys(index) => index.parameters(),
-        }
-    }
-
-    /// Sizes and counts.
-    #[must_use]
-    pub fn statistics(&self) -> Statistics {
-        match &self.index {
-            AnyIndex::Store(store) => store.statistics(),
-            AnyIndex::Keys(index) => index.statistics(),
         }
     }
 

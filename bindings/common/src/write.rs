@@ -3,7 +3,7 @@
 use arrow_array::{ArrayRef, RecordBatch};
 use fpstore::{Durability, Fingerprint, IdKind, IdRef, InsertOutcome, Result, Store, WriteBatch};
 
-use crate::input::{IdColumn, fingerprints};
+use crate::input::{IdColumn, fingerprints, in_row};
 use crate::open::{Handle, Stop, with_store};
 use crate::output::{Kind, Layout};
 
@@ -103,7 +103,10 @@ fn insert_each_if_new<F: Fingerprint>(
         stop.check()?;
         let outcome = match fingerprint {
             // One sync at the end makes all of them durable.
-            Some(fingerprint) => Some(store.insert_if_new(fingerprint, ids.get(row)?, k, Durability::Buffered)?),
+            Some(fingerprint) => {
+                let inserted = store.insert_if_new(fingerprint, ids.get(row)?, k, Durability::Buffered);
+                Some(inserted.map_err(in_row(row))?)
+            }
             None => None,
         };
         rows.flag(outcome.as_ref().is_some_and(|outcome| outcome.inserted));

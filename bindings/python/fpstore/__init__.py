@@ -14,6 +14,7 @@
 * :func:`compare`: two texts by their sketches; :func:`health`: the bits of fingerprints.
 * :func:`dedup`: a table without near-duplicates, in one call.
 * :mod:`fpstore.errors`: exceptions; :mod:`fpstore.plot`: pictures, with matplotlib.
+* Events, such as loads, backups and recovery after a crash, go to the logger "fpstore" of :mod:`logging`.
 
 Columns come in and go out as Arrow, by its PyCapsule interface: pyarrow, polars, pandas, DuckDB and others take and give
 them without copies, and none of them is needed.
@@ -26,9 +27,12 @@ from fpstore._dedup import Deduplicated, dedup
 from fpstore._native import (
     Answers,
     Array,
+    BaseSnapshot,
+    BaseStore,
     Batch,
     KeyIndex,
     KeyMatch,
+    KeySnapshot,
     Match,
     Snapshot,
     Store,
@@ -50,11 +54,14 @@ from fpstore.errors import FpstoreError
 __all__ = [
     "Answers",
     "Array",
+    "BaseSnapshot",
+    "BaseStore",
     "Batch",
     "Deduplicated",
     "FpstoreError",
     "KeyIndex",
     "KeyMatch",
+    "KeySnapshot",
     "Match",
     "Snapshot",
     "Store",
@@ -74,7 +81,6 @@ __all__ = [
     "simhash",
     "verify",
 ]
-
 
 
 def _open_read_only(path: str) -> Store | KeyIndex:  # pyright: ignore[reportUnusedFunction]

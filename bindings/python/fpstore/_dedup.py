@@ -12,7 +12,13 @@ from fpstore.errors import InvalidInputError
 
 
 class Deduplicated(NamedTuple):
-    """What :func:`dedup` returns."""
+    """What :func:`dedup` returns: ``table``, the rows that are kept, and ``evidence``, a row for each of the others.
+
+    >>> import fpstore as fp
+    >>> done = fp.dedup({"text": ["a b c d e f g", "a b c d e f g"]}, method="simhash")
+    >>> len(done.table), len(done.evidence)
+    (1, 1)
+    """
 
     table: Table
     """The rows that are kept, in their order, with all columns."""

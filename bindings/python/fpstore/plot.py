@@ -1,6 +1,10 @@
 """Pictures of stores, with matplotlib.
 
 Each function draws on ``ax``, or on axes of its own, and returns them.
+
+>>> import fpstore as fp
+>>> fp.plot.s_curve(14, 4).get_ylabel()
+'probability of a shared band'
 """
 
 from __future__ import annotations
@@ -24,6 +28,13 @@ def distances(store: Store, k: int | None = None, *, ax: Any = None) -> Any:
     """How many pairs of records there are at each distance up to ``k`` bits.
 
     Many pairs at small distances are near-duplicates; where the bars begin to grow evenly, pairs are near by chance.
+
+    >>> import fpstore as fp, tempfile
+    >>> store = fp.create(tempfile.mkdtemp() + "/store")
+    >>> store.load([7, 6, 5], ids=[1, 2, 3])["added"]
+    3
+    >>> fp.plot.distances(store).get_title()
+    '3 pairs within 3 bits'
     """
     k = store.max_distance if k is None else k
     counts = [0] * (k + 1)
@@ -40,7 +51,15 @@ def distances(store: Store, k: int | None = None, *, ax: Any = None) -> Any:
 
 
 def cluster_sizes(store: Store | KeyIndex, *, ax: Any = None, **how: Any) -> Any:
-    """How many clusters there are of each size; ``how`` are the arguments of ``clusters``."""
+    """How many clusters there are of each size; ``how`` are the arguments of ``clusters``.
+
+    >>> import fpstore as fp, tempfile
+    >>> store = fp.create(tempfile.mkdtemp() + "/store")
+    >>> store.load([7, 6, 2**64 - 1], ids=[1, 2, 3])["added"]
+    3
+    >>> fp.plot.cluster_sizes(store, k=3).get_title()
+    '2 clusters of 3 records, the largest of 2'
+    """
     sizes: dict[Any, int] = {}
     for batch in store.clusters(**how):
         for label in batch["cluster"].to_pylist():
@@ -58,7 +77,12 @@ def cluster_sizes(store: Store | KeyIndex, *, ax: Any = None, **how: Any) -> Any
 
 def bits(health: Mapping[str, Any], *, ax: Any = None) -> Any:
     """The share of fingerprints in which each bit is 1: what :func:`fpstore.health` returns. Even bits are at 0.5; those
-    that it calls dead, constant or biased are red."""
+    that it calls dead, constant or biased are red.
+
+    >>> import fpstore as fp
+    >>> fp.plot.bits(fp.health([1, 2, 3])).get_title()
+    '3 fingerprints: too few to tell'
+    """
     shares = [bit["share"] for bit in health["bits"]]
     drawn = _axes(ax)
     useless = {bit for kind in ("dead", "constant", "biased") for bit in health[kind]}
@@ -73,7 +97,12 @@ def bits(health: Mapping[str, Any], *, ax: Any = None) -> Any:
 
 
 def s_curve(bands: int, rows: int, *, ax: Any = None) -> Any:
-    """The probability that two documents share a band, by their Jaccard similarity: 1 - (1 - s^rows)^bands."""
+    """The probability that two documents share a band, by their Jaccard similarity: 1 - (1 - s^rows)^bands.
+
+    >>> import fpstore as fp
+    >>> fp.plot.s_curve(14, 4).get_title()
+    '14 bands of 4 rows'
+    """
     steps = [step / 200 for step in range(201)]
     drawn = _axes(ax)
     drawn.plot(steps, [1 - (1 - s**rows) ** bands for s in steps], color="#3b6ea8")

@@ -18,6 +18,11 @@ use crate::capsule;
 use crate::errors::{invalid, of_arrow, of_store};
 use crate::process::OfProcess;
 
+/// The answers that were started.
+pub(crate) fn answers(started: fpstore::Result<Answers>) -> PyResult<PyAnswers> {
+    started.map(PyAnswers::new).map_err(of_store)
+}
+
 /// A stream of record batches, which are made while they are read.
 ///
 /// Iterate over it for batches, or pass it to `polars.DataFrame`, `pyarrow.table`, `pandas.DataFrame.from_arrow`, DuckDB
@@ -27,8 +32,9 @@ use crate::process::OfProcess;
 /// >>> import fpstore as fp, tempfile
 /// >>> store = fp.create(tempfile.mkdtemp() + "/store", max_distance=3)
 /// >>> _ = store.load([7, 6, 2**64 - 1], ids=[1, 2, 3])
-/// >>> store.pairs(k=3).to_pydict()["distance"]
-/// [1]
+/// >>> for batch in store.pairs(k=3):
+/// ...     batch
+/// <fpstore.Batch of 1 rows: id_a, id_b, distance, fp_a, fp_b>
 #[pyclass(frozen, name = "Answers", module = "fpstore")]
 #[derive(Debug)]
 pub(crate) struct PyAnswers {
@@ -112,6 +118,9 @@ impl PyAnswers {
     }
 
     /// All rows as one batch.
+    ///
+    /// >>> store.pairs(k=3).read_all()
+    /// <fpstore.Batch of 1 rows: id_a, id_b, distance, fp_a, fp_b>
     fn read_all(&self, py: Python<'_>) -> PyResult<PyBatch> {
         let mut batches = Vec::new();
         while let Some(batch) = self.next(py)? {
@@ -120,23 +129,37 @@ impl PyAnswers {
         py.detach(|| concat_batches(&self.schema, &batches)).map(PyBatch::new).map_err(of_arrow)
     }
 
-    /// All columns as lists.
+    /// All columns as lists, by their names.
+    ///
+    /// >>> store.pairs(k=3).to_pydict()["distance"]
+    /// [1]
     fn to_pydict<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         Bound::new(py, self.read_all(py)?)?.call_method0("to_pydict")?.cast_into().map_err(PyErr::from)
     }
 
     /// All rows as dictionaries.
+    ///
+    /// >>> store.pairs(k=3).to_pylist()
+    /// [{'id_a': 2, 'id_b': 1, 'distance': 1, 'fp_a': 6, 'fp_b': 7}]
     fn to_pylist<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
         Bound::new(py, self.read_all(py)?)?.call_method0("to_pylist")?.cast_into().map_err(PyErr::from)
     }
 
     /// Names of the columns.
+    ///
+    /// >>> store.pairs(k=3).column_names
+    /// ['id_a', 'id_b', 'distance', 'fp_a', 'fp_b']
     #[getter]
     fn column_names(&self) -> Vec<String> {
         self.schema.fields().iter().map(|field| field.name().clone()).collect()
     }
 
     /// The share of the work that is done, 0 to 1, where that is known.
+    ///
+    /// >>> pairs = store.pairs(k=3)
+    /// >>> rows = sum(len(batch) for batch in pairs)
+    /// >>> pairs.progress
+    /// 1.0
     #[getter]
     fn progress(&self) -> f64 {
         self.progress.share()
@@ -144,12 +167,26 @@ impl PyAnswers {
 
     /// Keys of a key index that did not count because more than `max_key_frequency` records have them, after all rows
     /// were read.
+    ///
+    /// >>> index = fp.create(tempfile.mkdtemp() + "/index", kind="keys")
+    /// >>> index.load([[1 << 60]] * 3, ids=[1, 2, 3])["added"]
+    /// 3
+    /// >>> pairs = index.pairs(max_key_frequency=2)
+    /// >>> len(pairs.read_all()), pairs.skipped_keys
+    /// (0, 1)
     #[getter]
     fn skipped_keys(&self) -> u64 {
         self.skipped.load(Relaxed)
     }
 
-    /// Stops the work.
+    /// Stops the work; what is not read yet is lost.
+    ///
+    /// >>> pairs = store.pairs(k=3)
+    /// >>> pairs.close()
+    /// >>> next(pairs)
+    /// Traceback (most recent call last):
+    /// ...
+    /// fpstore.errors.InvalidInputError: the answers were read or closed already
     fn close(&self, py: Python<'_>) {
         if let Some(mut answers) = self.take(py) {
             answers.stop();

@@ -5,16 +5,17 @@ use std::path::PathBuf;
 use std::str::FromStr;
 use std::sync::Arc;
 
+use arrow_array::{Array, ArrayRef};
 use fpstore::clusters::{Keeper, Linkage};
 use fpstore::{Durability, Filters, Id, IdRef, Options, ReadMode};
 use fpstore_bindings::input::IdColumn;
-use fpstore_bindings::{ClusterOptions, PairOptions};
+use fpstore_bindings::{ClusterOptions, Kept, PairOptions};
 use fpstore_tools::size;
 use pyo3::prelude::*;
 
 use crate::errors::{invalid, of_store};
-use crate::process;
 use crate::source::Source;
+use crate::{call, process};
 
 /// Bytes: a number, or a text such as `4GiB`.
 #[derive(Clone, Debug, FromPyObject)]
@@ -64,18 +65,24 @@ fn keeper(given: Option<&Bound<'_, PyAny>>) -> PyResult<Keeper> {
         let is_smallest = named("keep", &name, &[("smallest", true), ("largest", false)])?;
         return Ok(if is_smallest { Keeper::Smallest } else { Keeper::Largest });
     }
-    let column = Source::of(given)?.whole(given.py())?;
-    let ids = IdColumn::new(Some(&column)).map_err(of_store)?;
+    let column = Source::of("keep", given)?.whole(given.py())?;
+    let ranks = call::run(given.py(), move |_| ranks(&column))?;
+    Ok(Keeper::Ranked(Arc::new(move |id| ranks.get(id).copied())))
+}
+
+/// The first row of each id.
+fn ranks(column: &ArrayRef) -> fpstore::Result<HashMap<Id, u64>> {
+    let ids = IdColumn::new(Some(column))?;
     let mut ranks = HashMap::with_capacity(column.len());
     for row in 0..column.len() {
-        let id = match ids.get(row).map_err(of_store)? {
+        let id = match ids.get(row)? {
             IdRef::Text(text) => Id::from(text),
             IdRef::Number(number) => Id::Number(number),
             IdRef::None => continue,
         };
         ranks.entry(id).or_insert(row as u64);
     }
-    Ok(Keeper::Ranked(Arc::new(move |id| ranks.get(id).copied())))
+    Ok(ranks)
 }
 
 /// Threads by default: one a processor.
@@ -128,6 +135,11 @@ impl Opening {
 /// What work over all records may take.
 pub(crate) fn pair_options(memory: Option<&Size>, tmp_dir: Option<PathBuf>) -> PyResult<PairOptions> {
     Ok(PairOptions { memory: memory.map(Size::bytes).transpose()?, temp_dir: tmp_dir })
+}
+
+/// What `keep` tells.
+pub(crate) fn kept(evidence: bool) -> Kept {
+    if evidence { Kept::Evidence } else { Kept::Kept }
 }
 
 /// How clusters are made.

@@ -9,7 +9,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyCapsule, PyList, PySlice, PyTuple};
 
 use crate::errors::invalid;
-use crate::{capsule, values};
+use crate::{capsule, pickled, values};
 
 /// An Arrow array.
 ///
@@ -18,8 +18,8 @@ use crate::{capsule, values};
 ///
 /// >>> import fpstore as fp
 /// >>> a = fp.simhash(["a crawler has seen this page", "another page"])
-/// >>> len(a), a.type, a.hasher.split("/")[0]
-/// (2, 'uint64', 'simhash')
+/// >>> len(a), a.type
+/// (2, 'uint64')
 #[pyclass(frozen, name = "Array", module = "fpstore")]
 #[derive(Clone, Debug)]
 pub(crate) struct PyArray {
@@ -36,24 +36,36 @@ impl PyArray {
 #[pymethods]
 impl PyArray {
     /// What made the values: preset, version and all parameters. None if that is unknown.
+    ///
+    /// >>> a.hasher.split("/")[0]
+    /// 'simhash'
     #[getter]
     fn hasher(&self) -> Option<&str> {
         self.hasher.as_deref()
     }
 
     /// The name of the type of its values.
+    ///
+    /// >>> a.type
+    /// 'uint64'
     #[getter]
     fn r#type(&self) -> String {
         self.array.data_type().to_string().to_lowercase()
     }
 
     /// Bytes of each value of a fixed_size_binary; of other types 0.
+    ///
+    /// >>> a.width, fp.simhash(["a b c"], width=128).width
+    /// (0, 16)
     #[getter]
     fn width(&self) -> i32 {
         if let DataType::FixedSizeBinary(bytes) = self.array.data_type() { *bytes } else { 0 }
     }
 
     /// Number of nulls.
+    ///
+    /// >>> a.null_count, fp.simhash(["a b c", None]).null_count
+    /// (0, 1)
     #[getter]
     fn null_count(&self) -> usize {
         self.array.logical_null_count()
@@ -82,7 +94,10 @@ impl PyArray {
         }
     }
 
-    /// The values as a list.
+    /// The values as a list; a null is None.
+    ///
+    /// >>> a.to_pylist() == [a[0], a[1]]
+    /// True
     fn to_pylist<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
         values::all(py, &*self.array)
     }
@@ -139,6 +154,10 @@ impl PyArray {
             Some(dtype) if !dtype.is_none() => made.call_method1("astype", (dtype,)),
             _ => Ok(made),
         }
+    }
+
+    fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        pickled::as_call(py, "_array", (pickled::array_bytes(py, self)?, self.hasher()))
     }
 
     fn __repr__(&self, py: Python<'_>) -> String {

@@ -6,9 +6,15 @@ use pyo3::prelude::*;
 use pyo3::types::{PyCapsule, PyDict, PyList, PyTuple};
 
 use crate::array::PyArray;
-use crate::{capsule, values};
+use crate::{capsule, pickled, values};
 
 /// Some rows of an answer: an Arrow record batch, for `pyarrow.record_batch(b)`, `polars.DataFrame(b)` and others.
+///
+/// >>> import fpstore as fp, tempfile
+/// >>> store = fp.create(tempfile.mkdtemp() + "/store")
+/// >>> batch = store.insert_if_new([7, 6, 2**64 - 1], [1, 2, 3], k=3)
+/// >>> batch
+/// <fpstore.Batch of 3 rows: inserted, number, id, distance>
 #[pyclass(frozen, name = "Batch", module = "fpstore")]
 #[derive(Clone, Debug)]
 pub(crate) struct PyBatch {
@@ -26,24 +32,36 @@ impl PyBatch {
 #[pymethods]
 impl PyBatch {
     /// What made the keys of `fpstore.bands`; of other batches None.
+    ///
+    /// >>> fp.bands(["a b c"], bands=4, rows=2, sketch="full").hasher.split("/")[0]
+    /// 'minhash'
     #[getter]
     fn hasher(&self) -> Option<&str> {
         self.hasher.as_deref()
     }
 
     /// Bits of a sample of the sketches of `fpstore.bands`; of other batches None.
+    ///
+    /// >>> fp.bands(["a b c"], bands=4, rows=2, sketch="full").sample_bits
+    /// 8
     #[getter]
     fn sample_bits(&self) -> Option<u8> {
         self.sample_bits
     }
 
     /// Number of rows.
+    ///
+    /// >>> batch.num_rows
+    /// 3
     #[getter]
     fn num_rows(&self) -> usize {
         self.batch.num_rows()
     }
 
     /// Names of the columns.
+    ///
+    /// >>> batch.column_names
+    /// ['inserted', 'number', 'id', 'distance']
     #[getter]
     fn column_names(&self) -> Vec<String> {
         self.batch.schema().fields().iter().map(|field| field.name().clone()).collect()
@@ -60,7 +78,10 @@ impl PyBatch {
         Ok(PyArray { array, hasher: self.hasher.clone().filter(|_| name == "keys") })
     }
 
-    /// The columns as lists.
+    /// The columns as lists, by their names.
+    ///
+    /// >>> batch.to_pydict()["inserted"]
+    /// [True, False, True]
     fn to_pydict<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let columns = PyDict::new(py);
         for (field, column) in self.batch.schema().fields().iter().zip(self.batch.columns()) {
@@ -70,6 +91,9 @@ impl PyBatch {
     }
 
     /// The rows as dictionaries.
+    ///
+    /// >>> batch.to_pylist()[1]
+    /// {'inserted': False, 'number': None, 'id': 1, 'distance': 1}
     fn to_pylist<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
         let schema = self.batch.schema();
         let rows = PyList::empty(py);
@@ -98,6 +122,11 @@ impl PyBatch {
     /// Arrow's capsule of the schema.
     fn __arrow_c_schema__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyCapsule>> {
         capsule::of_schema(py, &self.batch.schema())
+    }
+
+    fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        let bytes = pickled::bytes(py, &self.batch.schema(), std::slice::from_ref(&self.batch))?;
+        pickled::as_call(py, "_batch", (bytes, self.hasher(), self.sample_bits))
     }
 
     fn __repr__(&self) -> String {

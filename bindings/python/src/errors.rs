@@ -30,12 +30,17 @@ pub(crate) fn of_store(error: Error) -> PyErr {
     })
 }
 
-fn made(py: Python<'_>, error: &Error) -> PyResult<PyErr> {
+/// The class of exceptions of a kind.
+fn class_of(py: Python<'_>, kind: ErrorKind) -> PyResult<Bound<'_, PyType>> {
     static MODULE: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
     let module = MODULE.get_or_try_init(py, || py.import("fpstore.errors").map(|module| module.into_any().unbind()))?;
-    let class = module.bind(py).getattr(class(error.kind()))?.cast_into::<PyType>()?;
+    module.bind(py).getattr(class(kind))?.cast_into().map_err(PyErr::from)
+}
+
+fn made(py: Python<'_>, error: &Error) -> PyResult<PyErr> {
+    let class = class_of(py, error.kind())?;
     let path = error.path().map(std::path::Path::to_path_buf);
-    let exception = class.call1((error.to_string(), path, error.offset()))?;
+    let exception = class.call1((error.to_string(), path, error.offset(), error.row()))?;
     Ok(PyErr::from_value(exception))
 }
 
@@ -47,6 +52,15 @@ pub(crate) fn of_arrow(error: ArrowError) -> PyErr {
             Err(other) => invalid(other.to_string()),
         },
         other => invalid(other.to_string()),
+    }
+}
+
+/// The exception of a refused value of Python in a row of an argument; others pass.
+pub(crate) fn in_row(py: Python<'_>, error: PyErr, name: &str, row: usize) -> PyErr {
+    let text = error.value(py).to_string();
+    match class_of(py, ErrorKind::InvalidInput).and_then(|class| error.value(py).is_instance(&class)) {
+        Ok(true) => of_store(Error::new(ErrorKind::InvalidInput, format!("{name}: {text}")).at_row(row as u64)),
+        _ => error,
     }
 }
 

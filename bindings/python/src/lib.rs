@@ -2,9 +2,10 @@
 //! the library and, for Arrow, by `bindings/common`.
 //!
 //! * `array.rs`, `batch.rs`, `table.rs`, `answers.rs`: what Python gets, with the PyCapsule protocols of Arrow.
-//! * `source.rs`: what Python gives: Arrow, NumPy and other buffers, sequences.
+//! * `source.rs`, `of_python.rs`: what Python gives: Arrow, NumPy and other buffers, sequences. `given.rs`: other
+//!   arguments, refused by their names.
 //! * `call.rs`: long calls release the interpreter lock and end soon after Ctrl-C.
-//! * `store.rs`, `key_index.rs`, `jobs.rs`: a store, a key index, the work over all records.
+//! * `base.rs`: what stores of fingerprints (`store/`) and key indexes (`key_index/`) share; `open.rs` makes them.
 //! * `sketch/`: fingerprints, signatures and keys of texts.
 //!
 //! The lock of the interpreter is released in everything that takes more than some microseconds, and no lock of this
@@ -13,19 +14,23 @@
 mod answers;
 mod arguments;
 mod array;
+mod base;
 mod batch;
 mod call;
 mod capsule;
 mod errors;
-mod jobs;
+mod given;
 mod key_index;
+mod loading;
+mod log;
+mod of_python;
 mod open;
 mod opened;
+mod pickled;
 mod process;
 mod reports;
 mod scalar;
 mod sketch;
-mod snapshot;
 mod source;
 mod store;
 mod table;
@@ -43,19 +48,21 @@ mod _native {
     #[pymodule_export]
     use crate::array::PyArray;
     #[pymodule_export]
+    use crate::base::{PyBaseSnapshot, PyBaseStore};
+    #[pymodule_export]
     use crate::batch::PyBatch;
     #[pymodule_export]
-    use crate::key_index::{PyKeyIndex, PyKeyMatch};
+    use crate::key_index::{PyKeyIndex, PyKeyMatch, PyKeySnapshot};
     #[pymodule_export]
     use crate::open::{create, open, repair, verify};
+    #[pymodule_export]
+    use crate::pickled::{array, batch, key_matched, matched, table};
     #[pymodule_export]
     use crate::scalar::PyMatch;
     #[pymodule_export]
     use crate::sketch::{bands, compare, health, lucene_min_hash, minhash, simhash};
     #[pymodule_export]
-    use crate::snapshot::PySnapshot;
-    #[pymodule_export]
-    use crate::store::PyStore;
+    use crate::store::{PySnapshot, PyStore};
     #[pymodule_export]
     use crate::table::{PyTable, renamed};
 

@@ -9,7 +9,9 @@ use pyo3::prelude::*;
 use crate::arguments::{Opening, Size, parsed};
 use crate::call;
 use crate::errors::{invalid, of_store};
+use crate::given;
 use crate::key_index::PyKeyIndex;
+use crate::log::log;
 use crate::reports;
 use crate::store::PyStore;
 
@@ -19,14 +21,17 @@ use crate::store::PyStore;
 /// ----------
 /// path : where the store is made, a directory
 /// kind : "fingerprints" or "keys"
-/// width : bits of a fingerprint: 64, 128 or 256
-/// max_distance : the distance in bits for which the tables are made; larger ones are answered too, only slower
+/// width : of fingerprints: their bits, 64 (the default), 128 or 256
+/// max_distance : of fingerprints: the distance in bits for which the tables are made, 3 by default; larger ones are
+///     answered too, only slower
 /// ids : "u64", "text" or "none"; with "u64" the store numbers records that come without ids
-/// plan : "auto", "auto:space", "auto:latency", "auto:disk", or the name of a design such as "tables-4"
+/// plan : of fingerprints: "auto" (the default), "auto:space", "auto:latency", "auto:disk", or the name of a design such
+///     as "tables-4"
 /// codec, block_size : as `fpload` has them
 /// id_index : keep an index of the ids, for work by id
 /// hasher : what makes the fingerprints; others are refused then
-/// key_bits, sketch, sample_bits : of a key index: bits of a stored key, of a sketch (0: none) and of its samples
+/// key_bits, sketch, sample_bits : of a key index: bits of a stored key, of a sketch (0, the default: none) and of its
+///     samples (1)
 /// read_mode, filters, filter_memory, memory, tmp_dir, threads : as of `open`
 ///
 /// Raises AlreadyExistsError if there is something at the path, InvalidInputError if an argument is refused.
@@ -38,42 +43,50 @@ use crate::store::PyStore;
 /// [Match(distance=1, fingerprint=0x832fe9f6aa2f461a, id='https://example.org/a')]
 #[pyfunction]
 #[pyo3(signature = (
-    path, *, kind="fingerprints", width=64, max_distance=3, ids="u64", plan="auto", codec=None, block_size=None,
-    id_index=false, hasher=None, key_bits=None, sketch=0, sample_bits=1, read_mode=None, filters=None,
+    path, *, kind="fingerprints", width=None, max_distance=None, ids="u64", plan=None, codec=None, block_size=None,
+    id_index=false, hasher=None, key_bits=None, sketch=None, sample_bits=None, read_mode=None, filters=None,
     filter_memory=None, memory=None, tmp_dir=None, threads=None
 ))]
 #[expect(clippy::too_many_arguments, reason = "keyword arguments of Python")]
 pub(crate) fn create(
     py: Python<'_>,
-    path: PathBuf,
-    kind: &str,
-    width: u32,
-    max_distance: u32,
-    ids: &str,
-    plan: &str,
-    codec: Option<&str>,
-    block_size: Option<u32>,
-    id_index: bool,
-    hasher: Option<&str>,
-    key_bits: Option<u8>,
-    sketch: u16,
-    sample_bits: u8,
-    read_mode: Option<String>,
-    filters: Option<String>,
-    filter_memory: Option<Size>,
-    memory: Option<Size>,
-    tmp_dir: Option<PathBuf>,
-    threads: Option<usize>,
+    #[pyo3(from_py_with = given::path)] path: PathBuf,
+    #[pyo3(from_py_with = given::kind)] kind: &str,
+    #[pyo3(from_py_with = given::width)] width: Option<u32>,
+    #[pyo3(from_py_with = given::max_distance)] max_distance: Option<u32>,
+    #[pyo3(from_py_with = given::ids)] ids: &str,
+    #[pyo3(from_py_with = given::plan)] plan: Option<&str>,
+    #[pyo3(from_py_with = given::codec)] codec: Option<&str>,
+    #[pyo3(from_py_with = given::block_size)] block_size: Option<u32>,
+    #[pyo3(from_py_with = given::id_index)] id_index: bool,
+    #[pyo3(from_py_with = given::hasher)] hasher: Option<&str>,
+    #[pyo3(from_py_with = given::key_bits)] key_bits: Option<u8>,
+    #[pyo3(from_py_with = given::sketch)] sketch: Option<u16>,
+    #[pyo3(from_py_with = given::sample_bits)] sample_bits: Option<u8>,
+    #[pyo3(from_py_with = given::read_mode)] read_mode: Option<String>,
+    #[pyo3(from_py_with = given::filters)] filters: Option<String>,
+    #[pyo3(from_py_with = given::filter_memory)] filter_memory: Option<Size>,
+    #[pyo3(from_py_with = given::memory)] memory: Option<Size>,
+    #[pyo3(from_py_with = given::tmp_dir)] tmp_dir: Option<PathBuf>,
+    #[pyo3(from_py_with = given::threads)] threads: Option<usize>,
 ) -> PyResult<Py<PyAny>> {
     let opening = Opening { read_mode, filters, filter_memory, memory, tmp_dir, threads };
+    let of_keys =
+        [("key_bits", key_bits.is_some()), ("sketch", sketch.is_some()), ("sample_bits", sample_bits.is_some())];
+    let of_fingerprints =
+        [("width", width.is_some()), ("max_distance", max_distance.is_some()), ("plan", plan.is_some())];
     let mut parameters = match kind {
         "fingerprints" => {
+            refuse(kind, of_keys)?;
+            let (width, max_distance) = (width.unwrap_or(64), max_distance.unwrap_or(3));
+            let plan = plan.unwrap_or("auto");
             let block_size = block_size.unwrap_or(Parameters::BLOCK_SIZE);
             let design = fpstore_bindings::design(plan, width, max_distance, block_size).map_err(of_store)?;
             Parameters::new(max_distance).with_width(width).with_design(design)
         }
         "keys" => {
-            let format = KeyFormat::default().with_sketch(sketch, sample_bits);
+            refuse(kind, of_fingerprints)?;
+            let format = KeyFormat::default().with_sketch(sketch.unwrap_or(0), sample_bits.unwrap_or(1));
             Parameters::of_keys(key_bits.map_or(format, |bits| format.with_key_bits(bits)))
         }
         other => return Err(invalid(format!("kind={other:?}: expected fingerprints or keys"))),
@@ -104,6 +117,13 @@ pub(crate) fn create(
 /// threads : threads of this store alone; by default all stores share one a processor
 ///
 /// Raises NotFoundError, LockedError if another process writes, DamagedError.
+///
+/// >>> import fpstore as fp, tempfile
+/// >>> path = tempfile.mkdtemp() + "/store"
+/// >>> fp.create(path).close()
+/// >>> with fp.open(path, read_only=True) as store:
+/// ...     len(store)
+/// 0
 #[pyfunction]
 #[pyo3(signature = (
     path, *, read_only=false, read_mode=None, filters=None, filter_memory=None, memory=None, tmp_dir=None, threads=None
@@ -111,14 +131,14 @@ pub(crate) fn create(
 #[expect(clippy::too_many_arguments, reason = "keyword arguments of Python")]
 pub(crate) fn open(
     py: Python<'_>,
-    path: PathBuf,
-    read_only: bool,
-    read_mode: Option<String>,
-    filters: Option<String>,
-    filter_memory: Option<Size>,
-    memory: Option<Size>,
-    tmp_dir: Option<PathBuf>,
-    threads: Option<usize>,
+    #[pyo3(from_py_with = given::path)] path: PathBuf,
+    #[pyo3(from_py_with = given::read_only)] read_only: bool,
+    #[pyo3(from_py_with = given::read_mode)] read_mode: Option<String>,
+    #[pyo3(from_py_with = given::filters)] filters: Option<String>,
+    #[pyo3(from_py_with = given::filter_memory)] filter_memory: Option<Size>,
+    #[pyo3(from_py_with = given::memory)] memory: Option<Size>,
+    #[pyo3(from_py_with = given::tmp_dir)] tmp_dir: Option<PathBuf>,
+    #[pyo3(from_py_with = given::threads)] threads: Option<usize>,
 ) -> PyResult<Py<PyAny>> {
     let opening = Opening { read_mode, filters, filter_memory, memory, tmp_dir, threads };
     let (options, threads) = opening.options()?;
@@ -126,19 +146,28 @@ pub(crate) fn open(
     opened(py, handle)
 }
 
+/// Refuses arguments that are of the other kind.
+fn refuse(kind: &str, of_other: [(&str, bool); 3]) -> PyResult<()> {
+    match of_other.iter().find(|(_, is_given)| *is_given) {
+        Some((name, _)) => Err(invalid(format!("{name}: a store of kind={kind:?} has none; leave it out"))),
+        None => Ok(()),
+    }
+}
+
 fn opened(py: Python<'_>, handle: Handle) -> PyResult<Py<PyAny>> {
-    let recovery = match &handle.index {
-        AnyIndex::Store(store) => store.recovery(),
-        AnyIndex::Keys(index) => index.recovery(),
-    };
-    for torn in &recovery.torn {
+    log(
+        py,
+        "debug",
+        &format!("{}: opened{}", handle.path().display(), if handle.is_read_only { " read-only" } else { "" }),
+    )?;
+    for torn in &handle.recovery().torn {
         let message = format!(
             "{}: {} bytes after byte {} were cut short by a crash and are left out; no acknowledged write was among them",
             torn.path.display(),
             torn.bytes,
             torn.offset
         );
-        py.import("logging")?.call_method1("getLogger", ("fpstore",))?.call_method1("warning", (message,))?;
+        log(py, "warning", &message)?;
     }
     Ok(match handle.index {
         AnyIndex::Store(_) => Py::new(py, PyStore::new(handle))?.into_any(),
@@ -146,7 +175,7 @@ fn opened(py: Python<'_>, handle: Handle) -> PyResult<Py<PyAny>> {
     })
 }
 
-/// Verifies every byte of a store, or of one of its files, even of one that is too damaged to open. Returns a
+/// Checks every byte of a store of either kind, or of one of its files, even of one that is too damaged to open. Returns a
 /// dictionary: `files`, `bytes`, and `damages`, each with `path`, `offset` and `error`.
 ///
 /// >>> import fpstore as fp, tempfile
@@ -155,17 +184,30 @@ fn opened(py: Python<'_>, handle: Handle) -> PyResult<Py<PyAny>> {
 /// >>> fp.verify(path)["damages"]
 /// []
 #[pyfunction]
-pub(crate) fn verify(py: Python<'_>, path: PathBuf) -> PyResult<Py<PyAny>> {
+pub(crate) fn verify(py: Python<'_>, #[pyo3(from_py_with = given::path)] path: PathBuf) -> PyResult<Py<PyAny>> {
     let (options, _) = Opening::default().options()?;
+    let whole = path.clone();
     let report = call::run(py, move |_| fpstore::admin::verify(&path, &options))?;
-    reports::verified(py, &report)
+    reports::verified(py, &whole, &report)
 }
 
 /// Repairs a damaged store as far as that is possible without guessing, with yes=True, or says what it would do. Returns
-/// a dictionary with the fields of `fprepair --json`: `sound`, `saved`, `damages`, `actions`, `losses` and others.
+/// a dictionary with the fields of `fprepair --json`: `sound`, `saved`, `damages`, `actions`, `losses` and others. Both
+/// kinds can be repaired.
+///
+/// >>> import fpstore as fp, tempfile
+/// >>> path = tempfile.mkdtemp() + "/store"
+/// >>> fp.create(path).close()
+/// >>> plan = fp.repair(path)
+/// >>> plan["sound"], plan["done"]
+/// (True, False)
 #[pyfunction]
 #[pyo3(signature = (path, *, yes=false))]
-pub(crate) fn repair(py: Python<'_>, path: PathBuf, yes: bool) -> PyResult<Py<PyAny>> {
+pub(crate) fn repair(
+    py: Python<'_>,
+    #[pyo3(from_py_with = given::path)] path: PathBuf,
+    #[pyo3(from_py_with = given::yes)] yes: bool,
+) -> PyResult<Py<PyAny>> {
     let (options, _) = Opening::default().options()?;
     let store = path.clone();
     let work = move |stop: &Stop| {

@@ -8,6 +8,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
 
 use crate::errors::{invalid, of_store};
+use crate::log::log;
 
 /// Sizes and counts, with the fields of `fpdump stats --json`.
 pub(crate) fn statistics(py: Python<'_>, statistics: &Statistics) -> PyResult<Py<PyAny>> {
@@ -17,7 +18,10 @@ pub(crate) fn statistics(py: Python<'_>, statistics: &Statistics) -> PyResult<Py
 }
 
 /// What a verification found.
-pub(crate) fn verified(py: Python<'_>, report: &VerifyReport) -> PyResult<Py<PyAny>> {
+pub(crate) fn verified(py: Python<'_>, path: &Path, report: &VerifyReport) -> PyResult<Py<PyAny>> {
+    let (level, path, damages) =
+        (if report.damages.is_empty() { "info" } else { "error" }, path.display(), report.damages.len());
+    log(py, level, &format!("{path}: verified {} files, {} bytes: {damages} damages", report.files, report.bytes))?;
     let all = PyDict::new(py);
     all.set_item("files", report.files)?;
     all.set_item("bytes", report.bytes)?;
@@ -36,6 +40,8 @@ pub(crate) fn verified(py: Python<'_>, report: &VerifyReport) -> PyResult<Py<PyA
 /// What a repair does, or has done: the fields of `fprepair --json`.
 pub(crate) fn repaired(py: Python<'_>, path: &Path, done: bool, report: &RepairReport) -> PyResult<Py<PyAny>> {
     let mut json = Vec::new();
+    let deed = if done { "repaired" } else { "a repair was planned" };
+    log(py, "info", &format!("{}: {deed}", path.display()))?;
     fpstore_tools::repair_json::write(path, done, report, &mut json).map_err(|error| invalid(error.to_string()))?;
     py.import("json")?.call_method1("loads", (json,)).map(Bound::unbind)
 }

@@ -6,6 +6,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyByteArray, PyBytes, PyInt, PyList, PyString, PyType};
 
 use crate::errors::{invalid, of_store};
+use crate::{given, pickled};
 
 /// A single fingerprint: an integer, bytes with the most significant first, or hexadecimal digits. None if the argument
 /// is something else, such as an array.
@@ -50,7 +51,10 @@ fn checked(fingerprint: AnyFingerprint, width: u32) -> PyResult<AnyFingerprint> 
 
 /// The single fingerprint of an argument.
 pub(crate) fn one(given: &Bound<'_, PyAny>, width: u32) -> PyResult<AnyFingerprint> {
-    fingerprint(given, width)?.ok_or_else(|| invalid("expected one fingerprint: an int, bytes, or hexadecimal digits"))
+    fingerprint(given, width)?.ok_or_else(|| {
+        let given = given::shown(given);
+        invalid(format!("expected one fingerprint: an int, bytes, or hexadecimal digits, not {given}"))
+    })
 }
 
 /// A fingerprint as an integer.
@@ -67,6 +71,15 @@ pub(crate) fn to_int(py: Python<'_>, fingerprint: AnyFingerprint) -> PyResult<Bo
 pub(crate) enum GivenId {
     Number(u64),
     Text(String),
+}
+
+impl From<GivenId> for Id {
+    fn from(given: GivenId) -> Self {
+        match given {
+            GivenId::Number(number) => Self::Number(number),
+            GivenId::Text(text) => Self::from(&*text),
+        }
+    }
 }
 
 impl GivenId {
@@ -93,6 +106,14 @@ pub(crate) fn id_to_py<'py>(py: Python<'py>, id: &Id) -> PyResult<Bound<'py, PyA
 
 /// A record near a query: its distance in bits, its fingerprint as an integer, and its id (a count, where there are no
 /// ids). Unpacks as a tuple of these three.
+///
+/// >>> import fpstore as fp, tempfile
+/// >>> store = fp.create(tempfile.mkdtemp() + "/store")
+/// >>> store.insert(7, 1)
+/// >>> (match,) = store.query(6)
+/// >>> distance, fingerprint, id = match
+/// >>> match
+/// Match(distance=1, fingerprint=0x0000000000000007, id=1)
 #[pyclass(frozen, name = "Match", module = "fpstore", eq, hash)]
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct PyMatch(Match<AnyFingerprint>);
@@ -106,18 +127,27 @@ impl From<Match<AnyFingerprint>> for PyMatch {
 #[pymethods]
 impl PyMatch {
     /// Number of bits in which the fingerprints differ.
+    ///
+    /// >>> match.distance
+    /// 1
     #[getter]
     fn distance(&self) -> u32 {
         self.0.distance
     }
 
     /// The fingerprint as an integer.
+    ///
+    /// >>> match.fingerprint
+    /// 7
     #[getter]
     fn fingerprint<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         to_int(py, self.0.fingerprint)
     }
 
-    /// The id; where there are none, how many records the fingerprint has.
+    /// The id, an int or a str; where there are none, how many records the fingerprint has.
+    ///
+    /// >>> match.id
+    /// 1
     #[getter]
     fn id<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         id_to_py(py, &self.0.id)
@@ -125,6 +155,11 @@ impl PyMatch {
 
     fn __iter__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         (self.distance(), self.fingerprint(py)?, self.id(py)?).into_pyobject(py)?.call_method0("__iter__")
+    }
+
+    fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        let (bytes, is_count) = (self.0.fingerprint.to_be_bytes(), matches!(self.0.id, Id::Count(_)));
+        pickled::as_call(py, "_match", (self.0.distance, PyBytes::new(py, &bytes), self.id(py)?, is_count))
     }
 
     fn __repr__(&self, py: Python<'_>) -> PyResult<String> {

@@ -4,11 +4,9 @@
 
 use std::sync::Arc;
 
-use arrow_array::builder::{BinaryBuilder, FixedSizeBinaryBuilder, ListBuilder, StringBuilder, UInt64Builder};
 use arrow_array::cast::AsArray;
 use arrow_array::{
-    Array, ArrayReader, ArrayRef, BooleanArray, FixedSizeBinaryArray, Float64Array, Int64Array, NullArray, UInt64Array,
-    new_empty_array,
+    Array, ArrayReader, ArrayRef, FixedSizeBinaryArray, Int64Array, NullArray, UInt64Array, new_empty_array,
 };
 use arrow_buffer::{Buffer, ScalarBuffer};
 use arrow_schema::DataType;
@@ -17,13 +15,14 @@ use fpstore::{Error, ErrorKind};
 use pyo3::PyTypeInfo;
 use pyo3::exceptions::{PyImportError, PyTypeError};
 use pyo3::prelude::*;
-use pyo3::types::{PyBool, PyBytes, PyFloat, PyList, PyMemoryView, PyRange, PyRangeMethods, PyString, PyTuple};
+use pyo3::types::{PyBytes, PyList, PyMemoryView, PyRange, PyRangeMethods, PyString};
 
 use crate::array::PyArray;
 use crate::batch::PyBatch;
 use crate::capsule;
-use crate::errors::{invalid, of_arrow, of_store};
-use crate::scalar;
+use crate::errors::{invalid, of_store};
+use crate::given::refused;
+use crate::of_python::{of_fingerprints, of_values};
 
 /// Rows of a piece of a buffer.
 const PIECE: usize = 1 << 17;
@@ -40,18 +39,18 @@ pub(crate) struct Source {
 }
 
 impl Source {
-    /// What an argument holds.
-    pub(crate) fn of(given: &Bound<'_, PyAny>) -> PyResult<Self> {
+    /// What the argument of this name holds.
+    pub(crate) fn of(name: &str, given: &Bound<'_, PyAny>) -> PyResult<Self> {
         match Self::of_range(given)? {
             Some(numbers) => Ok(numbers),
-            None => Self::with(given, of_values),
+            None => Self::with(name, given, |values| of_values(name, values)),
         }
     }
 
     /// Fingerprints of this width: of Python, each may be an integer, bytes or hexadecimal digits.
-    pub(crate) fn of_fingerprints(given: &Bound<'_, PyAny>, width: u32) -> PyResult<Self> {
+    pub(crate) fn of_fingerprints(name: &str, given: &Bound<'_, PyAny>, width: u32) -> PyResult<Self> {
         let numbers = if width == 64 { Self::of_range(given)? } else { None };
-        numbers.map_or_else(|| Self::with(given, |values| of_fingerprints(values, width)), Ok)
+        numbers.map_or_else(|| Self::with(name, given, |values| of_fingerprints(name, values, width)), Ok)
     }
 
     /// The numbers of a range, which are not made before they are used.
@@ -71,7 +70,11 @@ impl Source {
     }
 
     /// What an argument holds; `values` makes an array of values of Python.
-    fn with(given: &Bound<'_, PyAny>, values: impl Fn(&Bound<'_, PyList>) -> PyResult<ArrayRef>) -> PyResult<Self> {
+    fn with(
+        name: &str,
+        given: &Bound<'_, PyAny>,
+        values: impl Fn(&Bound<'_, PyList>) -> PyResult<ArrayRef>,
+    ) -> PyResult<Self> {
         let py = given.py();
         if let Ok(array) = given.cast::<PyArray>() {
             let PyArray { array, hasher } = array.get().clone();
@@ -97,7 +100,7 @@ impl Source {
         if let Ok(view) = PyMemoryView::from(given) {
             let (dimensions, size): (usize, usize) =
                 (view.getattr("ndim")?.extract()?, view.getattr("itemsize")?.extract()?);
-            match Self::of_buffer(&view) {
+            match Self::of_buffer(name, &view) {
                 // Other numbers and strings of NumPy are read one by one; single bytes are no records.
                 Err(_) if dimensions == 1 && size > 1 => {}
                 source => return source,
@@ -105,20 +108,19 @@ impl Source {
         }
         if let Ok(numpy) = given.call_method0("to_numpy")
             && let Ok(view) = PyMemoryView::from(&numpy)
-            && let Ok(source) = Self::of_buffer(&view)
+            && let Ok(source) = Self::of_buffer(name, &view)
         {
             return Ok(source);
         }
         if given.is_instance_of::<PyString>() {
-            return Err(PyTypeError::new_err("expected a column, not one string"));
+            return Err(refused(name, given, "a column"));
         }
         let list = PyList::type_object(py).call1((given,)).map_err(|error| {
             // An error of the caller's own iterator goes to the caller.
             if !error.is_instance_of::<PyTypeError>(py) {
                 return error;
             }
-            let found = given.get_type().name().map_or_else(|_| "?".to_owned(), |name| name.to_string());
-            PyTypeError::new_err(format!("expected an Arrow array or stream, a buffer or a sequence, not {found}"))
+            refused(name, given, "an Arrow array or stream, a buffer or a sequence")
         })?;
         Ok(Self::single(values(list.cast::<PyList>()?)?))
     }
@@ -129,7 +131,7 @@ impl Source {
     }
 
     /// A buffer of numbers of 64 bits, or of rows of bytes.
-    fn of_buffer(view: &Bound<'_, PyMemoryView>) -> PyResult<Self> {
+    fn of_buffer(name: &str, view: &Bound<'_, PyMemoryView>) -> PyResult<Self> {
         let format: String = view.getattr("format")?.extract()?;
         let size: usize = view.getattr("itemsize")?.extract()?;
         let shape: Vec<usize> = view.getattr("shape")?.extract()?;
@@ -140,8 +142,8 @@ impl Source {
             ("B", 1, [_, bytes @ (8 | 16 | 32)]) => Buffered::Rows(i32::try_from(*bytes).unwrap_or(0)),
             _ => {
                 return Err(PyTypeError::new_err(format!(
-                    "a buffer of format {format:?} and shape {shape:?}: expected one dimension of 64-bit integers, or \
-                     rows of 16 or 32 uint8"
+                    "{name}: a buffer of format {format:?} and shape {shape:?}: expected one dimension of 64-bit \
+                     integers, or rows of 16 or 32 uint8"
                 )));
             }
         };
@@ -179,6 +181,16 @@ impl Source {
         }
     }
 
+    /// Refuses values that something else has made than what the store records.
+    pub(crate) fn check_hasher(&self, recorded: Option<&str>) -> PyResult<()> {
+        match (&self.hasher, recorded) {
+            (Some(made), Some(recorded)) if made != recorded => {
+                Err(invalid(format!("these values were made by {made}, those of the store by {recorded}")))
+            }
+            _ => Ok(()),
+        }
+    }
+
     /// Whether it is a table.
     pub(crate) fn is_table(&self) -> bool {
         matches!(self.data_type, DataType::Struct(_))
@@ -203,8 +215,10 @@ fn is_import_error(py: Python<'_>, called: &PyResult<Bound<'_, PyAny>>) -> bool 
 /// are all there.
 fn sound(array: ArrayRef) -> fpstore::Result<ArrayRef> {
     array.to_data().validate_full().map_err(failed)?;
-    if matches!(array.data_type(), DataType::Struct(_)) && array.null_count() > 0 {
-        return Err(fpstore_bindings::input::invalid("a row of the table is null as a whole"));
+    if matches!(array.data_type(), DataType::Struct(_))
+        && let Some(row) = (0..array.len()).find(|&row| array.is_null(row))
+    {
+        return Err(fpstore_bindings::input::invalid("the row of the table is null as a whole").at_row(row as u64));
     }
     Ok(array)
 }
@@ -244,99 +258,6 @@ pub(crate) fn failed(error: arrow_schema::ArrowError) -> Error {
         },
         other => Error::new(ErrorKind::InvalidInput, other.to_string()),
     }
-}
-
-/// An array of Python values: integers, strings, bytes of one length, or lists of integers or strings. None is a null.
-fn of_values(values: &Bound<'_, PyList>) -> PyResult<ArrayRef> {
-    let Some(first) = values.iter().find(|value| !value.is_none()) else {
-        return Ok(Arc::new(NullArray::new(values.len())));
-    };
-    if first.is_instance_of::<PyString>() {
-        let mut texts = StringBuilder::new();
-        for value in values {
-            texts.append_option(value.extract::<Option<String>>()?);
-        }
-        return Ok(Arc::new(texts.finish()));
-    }
-    if let Ok(bytes) = first.cast::<PyBytes>() {
-        let length = bytes.as_bytes().len();
-        let mut rows = FixedSizeBinaryBuilder::new(i32::try_from(length).unwrap_or(i32::MAX));
-        for value in values {
-            match value.extract::<Option<Vec<u8>>>()? {
-                Some(bytes) => rows.append_value(bytes).map_err(of_arrow)?,
-                None => rows.append_null(),
-            }
-        }
-        return Ok(Arc::new(rows.finish()));
-    }
-    if first.is_instance_of::<PyList>() || first.is_instance_of::<PyTuple>() {
-        return lists(values);
-    }
-    if first.is_instance_of::<PyBool>() {
-        let all = values.iter().map(|value| value.extract::<Option<bool>>()).collect::<PyResult<BooleanArray>>()?;
-        return Ok(Arc::new(all));
-    }
-    if values.iter().any(|value| value.is_instance_of::<PyFloat>()) {
-        let all = values.iter().map(|value| value.extract::<Option<f64>>()).collect::<PyResult<Float64Array>>()?;
-        return Ok(Arc::new(all));
-    }
-    if values.iter().any(|value| value.extract::<i64>().is_ok_and(|value| value < 0)) {
-        let all = values.iter().map(|value| value.extract::<Option<i64>>()).collect::<PyResult<Int64Array>>()?;
-        return Ok(Arc::new(all));
-    }
-    let mut numbers = UInt64Builder::new();
-    for value in values {
-        numbers.append_option(value.extract::<Option<u64>>().map_err(|_| unexpected(&value))?);
-    }
-    Ok(Arc::new(numbers.finish()))
-}
-
-/// An array of fingerprints: integers, bytes or hexadecimal digits. None is a null.
-fn of_fingerprints(values: &Bound<'_, PyList>, width: u32) -> PyResult<ArrayRef> {
-    let mut words = UInt64Builder::new();
-    let mut rows = FixedSizeBinaryBuilder::new((width / 8).cast_signed());
-    for value in values {
-        let fingerprint = if value.is_none() { None } else { Some(scalar::one(&value, width)?.to_be_bytes()) };
-        match fingerprint {
-            Some(bytes) if width == 64 => words.append_option(bytes.try_into().ok().map(u64::from_be_bytes)),
-            Some(bytes) => rows.append_value(bytes).map_err(of_arrow)?,
-            None if width == 64 => words.append_null(),
-            None => rows.append_null(),
-        }
-    }
-    Ok(if width == 64 { Arc::new(words.finish()) } else { Arc::new(rows.finish()) })
-}
-
-fn unexpected(value: &Bound<'_, PyAny>) -> PyErr {
-    let shown = value.repr().map_or_else(|_| "?".to_owned(), |text| text.to_string());
-    invalid(format!("{shown} is not an integer of 64 bits, 0 or more"))
-}
-
-/// Lists of integers, of bytes or of strings.
-fn lists(values: &Bound<'_, PyList>) -> PyResult<ArrayRef> {
-    let first = values.iter().find_map(|list| list.try_iter().ok()?.next()?.ok());
-    if first.as_ref().is_some_and(|first| first.is_instance_of::<PyString>()) {
-        let mut lists = ListBuilder::new(StringBuilder::new());
-        for list in values {
-            let list: Option<Vec<String>> = list.extract()?;
-            lists.append_option(list.map(|list| list.into_iter().map(Some)));
-        }
-        return Ok(Arc::new(lists.finish()));
-    }
-    if first.is_some_and(|first| first.is_instance_of::<PyBytes>()) {
-        let mut lists = ListBuilder::new(BinaryBuilder::new());
-        for list in values {
-            let list: Option<Vec<Vec<u8>>> = list.extract()?;
-            lists.append_option(list.map(|list| list.into_iter().map(Some)));
-        }
-        return Ok(Arc::new(lists.finish()));
-    }
-    let mut lists = ListBuilder::new(UInt64Builder::new());
-    for list in values {
-        let list: Option<Vec<u64>> = list.extract()?;
-        lists.append_option(list.map(|list| list.into_iter().map(Some)));
-    }
-    Ok(Arc::new(lists.finish()))
 }
 
 /// Two or more columns, cut into pieces of the same rows.

@@ -13,27 +13,28 @@ use pyo3::types::{PyCapsule, PyDict, PyList};
 
 use crate::array::PyArray;
 use crate::batch::PyBatch;
-use crate::capsule;
 use crate::errors::{invalid, of_arrow, of_store};
-use crate::source::{Source, joined};
+use crate::source::{Source, failed, joined};
+use crate::{capsule, pickled};
 
 /// A table in memory, for `polars.DataFrame`, `pyarrow.table` and others. Its batches are not copied.
 ///
 /// >>> import fpstore as fp
-/// >>> fp.Table({"a": [1, 2], "b": ["x", "y"]}).to_pylist()
-/// [{'a': 1, 'b': 'x'}, {'a': 2, 'b': 'y'}]
+/// >>> table = fp.Table({"a": [1, 2], "b": ["x", "y"]})
+/// >>> table
+/// <fpstore.Table of 2 rows: a, b>
 #[pyclass(frozen, name = "Table", module = "fpstore")]
 #[derive(Clone, Debug)]
 pub(crate) struct PyTable {
-    schema: SchemaRef,
-    batches: Vec<RecordBatch>,
+    pub(crate) schema: SchemaRef,
+    pub(crate) batches: Vec<RecordBatch>,
 }
 
 impl PyTable {
     fn of_columns(columns: &Bound<'_, PyDict>) -> PyResult<Self> {
         let (mut fields, mut arrays) = (Vec::new(), Vec::new());
         for (name, column) in columns {
-            let array = Source::of(&column)?.whole(column.py())?;
+            let array = Source::of(&name.str()?.to_cow()?, &column)?.whole(column.py())?;
             fields.push(Field::new(name.extract::<String>()?, array.data_type().clone(), true));
             arrays.push(array);
         }
@@ -42,8 +43,24 @@ impl PyTable {
         Ok(Self { schema, batches: vec![batch] })
     }
 
-    fn whole(&self) -> PyResult<PyBatch> {
-        concat_batches(&self.schema, &self.batches).map(PyBatch::new).map_err(of_arrow)
+    /// The batches without the rows of these numbers.
+    fn filtered(&self, rows: &UInt64Array) -> Result<Vec<RecordBatch>> {
+        let mut is_kept = vec![true; self.__len__()];
+        for row in rows.iter().flatten() {
+            let kept = usize::try_from(row).ok().and_then(|row| is_kept.get_mut(row));
+            *kept.ok_or_else(|| fpstore_bindings::input::invalid(format!("there is no row {row}")))? = false;
+        }
+        let mut first = 0;
+        let filtered = self.batches.iter().map(|batch| {
+            let kept = is_kept.get(first..first + batch.num_rows()).unwrap_or_default().to_vec();
+            first += batch.num_rows();
+            filter_record_batch(batch, &BooleanArray::from(kept)).map_err(failed)
+        });
+        filtered.collect()
+    }
+
+    fn whole(&self, py: Python<'_>) -> PyResult<PyBatch> {
+        py.detach(|| concat_batches(&self.schema, &self.batches)).map(PyBatch::new).map_err(of_arrow)
     }
 }
 
@@ -59,7 +76,7 @@ impl PyTable {
         if let Ok(table) = table.cast::<Self>() {
             return Ok(table.get().clone());
         }
-        let source = Source::of(table)?;
+        let source = Source::of("table", table)?;
         let empty = arrow_array::new_empty_array(&source.data_type);
         let Some(empty) = arrow_array::cast::AsArray::as_struct_opt(&empty).map(RecordBatch::from) else {
             return Err(invalid("expected a table: an object with columns"));
@@ -81,56 +98,60 @@ impl PyTable {
     }
 
     /// Number of rows.
+    ///
+    /// >>> table.num_rows
+    /// 2
     #[getter]
     fn num_rows(&self) -> usize {
         self.__len__()
     }
 
     /// Names of the columns.
+    ///
+    /// >>> table.column_names
+    /// ['a', 'b']
     #[getter]
     fn column_names(&self) -> Vec<String> {
         self.schema.fields().iter().map(|field| field.name().clone()).collect()
     }
 
     /// The column of a name.
-    fn __getitem__(&self, name: &str) -> PyResult<PyArray> {
+    fn __getitem__(&self, py: Python<'_>, name: &str) -> PyResult<PyArray> {
         let Ok(at) = self.schema.index_of(name) else {
             let names = self.column_names().join(", ");
             return Err(invalid(format!("the table has no column {name:?}; it has {names}")));
         };
         let columns = self.batches.iter().map(|batch| Ok(Arc::clone(batch.column(at))));
-        let column = joined(columns, || Ok(arrow_array::new_empty_array(self.schema.field(at).data_type())));
-        column.map(PyArray::new).map_err(of_store)
+        let empty = || Ok(arrow_array::new_empty_array(self.schema.field(at).data_type()));
+        py.detach(|| joined(columns, empty)).map(PyArray::new).map_err(of_store)
     }
 
-    /// The table without the rows of these numbers.
+    /// The table without the rows of these numbers, a column of integers from 0.
+    ///
+    /// >>> table.without([0]).to_pydict()
+    /// {'a': [2], 'b': ['y']}
     fn without(&self, py: Python<'_>, rows: &Bound<'_, PyAny>) -> PyResult<Self> {
-        let rows = Source::of(rows)?.whole(py)?;
+        let rows = Source::of("rows", rows)?.whole(py)?;
         let rows: &UInt64Array =
             arrow_array::cast::AsArray::as_primitive_opt(&rows).ok_or_else(|| invalid("rows are uint64"))?;
-        let mut is_kept = vec![true; self.__len__()];
-        for row in rows.iter().flatten() {
-            let row = usize::try_from(row).ok().and_then(|row| is_kept.get_mut(row));
-            *row.ok_or_else(|| invalid("there is no such row"))? = false;
-        }
-        let mut first = 0;
-        let filtered = self.batches.iter().map(|batch| {
-            let kept = is_kept.get(first..first + batch.num_rows()).unwrap_or_default().to_vec();
-            first += batch.num_rows();
-            filter_record_batch(batch, &BooleanArray::from(kept))
-        });
-        let batches = filtered.collect::<std::result::Result<_, _>>().map_err(of_arrow)?;
+        let batches = py.detach(|| self.filtered(rows)).map_err(of_store)?;
         Ok(Self { schema: Arc::clone(&self.schema), batches })
     }
 
-    /// The columns as lists.
+    /// The columns as lists, by their names.
+    ///
+    /// >>> table.to_pydict()
+    /// {'a': [1, 2], 'b': ['x', 'y']}
     fn to_pydict<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
-        Bound::new(py, self.whole()?)?.call_method0("to_pydict")?.cast_into().map_err(PyErr::from)
+        Bound::new(py, self.whole(py)?)?.call_method0("to_pydict")?.cast_into().map_err(PyErr::from)
     }
 
     /// The rows as dictionaries.
+    ///
+    /// >>> table.to_pylist()
+    /// [{'a': 1, 'b': 'x'}, {'a': 2, 'b': 'y'}]
     fn to_pylist<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
-        Bound::new(py, self.whole()?)?.call_method0("to_pylist")?.cast_into().map_err(PyErr::from)
+        Bound::new(py, self.whole(py)?)?.call_method0("to_pylist")?.cast_into().map_err(PyErr::from)
     }
 
     /// Arrow's capsule of a stream of the batches.
@@ -150,12 +171,16 @@ impl PyTable {
         capsule::of_schema(py, &self.schema)
     }
 
+    fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        pickled::as_call(py, "_table", (pickled::bytes(py, &self.schema, &self.batches)?,))
+    }
+
     fn __repr__(&self) -> String {
         format!("<fpstore.Table of {} rows: {}>", self.__len__(), self.column_names().join(", "))
     }
 }
 
-/// The values of an array in rows of these numbers; of a batch, its columns `names` replaced by such values.
+/// A batch whose columns `names`, of row numbers, are replaced by the values of these rows.
 #[pyfunction]
 #[pyo3(signature = (batch, names, values))]
 pub(crate) fn renamed(batch: &PyBatch, names: Vec<String>, values: &PyArray) -> PyResult<PyBatch> {

@@ -34,6 +34,10 @@ pub(crate) fn value<'py>(py: Python<'py>, array: &dyn Array, row: usize) -> PyRe
         DataType::List(_) => list(py, &array.as_list::<i32>().value(row)),
         DataType::LargeList(_) => list(py, &array.as_list::<i64>().value(row)),
         DataType::FixedSizeList(..) => list(py, &array.as_fixed_size_list().value(row)),
+        DataType::Dictionary(..) => {
+            let plain = fpstore_bindings::input::plain(&array.slice(row, 1)).map_err(crate::errors::of_store)?;
+            value(py, &*plain, 0)
+        }
         other => Err(invalid(format!("values of type {other} have no form in Python here; use pyarrow or polars"))),
     }
 }

@@ -173,3 +173,62 @@ def test_keys_of_bytes(path):
     index = fp.create(path, kind="keys")
     index.load([[b"a", b"b"], [b"b"]], ids=[1, 2])
     assert index.query([[b"b"]]).to_pydict()["id"] == [1, 2]
+
+
+def categories(values):
+    """The values as a column of categories of each package that is installed."""
+    try:
+        import pyarrow as pa
+
+        yield pa.array(values).dictionary_encode()
+        yield pa.chunked_array([pa.array(values[:1]).dictionary_encode(), pa.array(values[1:]).dictionary_encode()])
+        numbers = pa.array([values.index(value) for value in values], pa.int8())
+        yield pa.DictionaryArray.from_arrays(numbers, pa.array(values, pa.large_string()))
+    except ImportError:
+        pass
+    try:
+        import polars as pl
+
+        yield pl.Series(values, dtype=pl.Categorical)
+        yield pl.Series(values, dtype=pl.Enum(sorted({value for value in values if value is not None})))
+    except ImportError:
+        pass
+    try:
+        import pandas as pd
+
+        yield pd.Series(values, dtype="category")
+    except ImportError:
+        pass
+
+
+def test_categories_are_ids_texts_and_keys(path, other):
+    pytest.importorskip("pyarrow")
+    store, index = fp.create(path, ids="text"), fp.create(other, kind="keys", ids="text")
+    texts = ["one two three four", "five six seven", "one two three four", "eight nine"]
+    ids, hashes = list(categories(IDS)), fp.simhash(texts).to_pylist()
+    assert len(ids) >= 3
+    for column in ids:
+        assert store.load(FINGERPRINTS, ids=column)["added"] == 4
+        check(store)
+        assert store.load_remove(fp.Table({"fingerprint": FINGERPRINTS, "id": column}))["removed"] == 4
+        assert index.load([[1 << 60]] * 4, ids=column)["added"] == 4 and index.remove_ids(column) == 4
+    store.load(FINGERPRINTS, ids=IDS)
+    for column in categories(texts):
+        assert fp.simhash(column).to_pylist() == hashes
+        kept, evidence = fp.dedup({"text": column, "name": column}, threshold=0.7)
+        assert kept.to_pydict()["name"] == [texts[0], texts[1], texts[3]] and evidence.to_pydict()["id"] == [2]
+    for column in categories(["b", "a", "c", "d"]):
+        assert store.keep(3, keep=column).to_pydict()["id"][0] == "b"
+    import pyarrow as pa
+
+    keys = pa.array([["a", "b"], ["b"]], pa.list_(pa.dictionary(pa.int8(), pa.string())))
+    assert index.load(keys, ids=["x", "y"])["added"] == 2
+    assert index.query([["a"]]).to_pydict()["id"] == ["x"]
+
+
+def test_null_categories(path):
+    pa = pytest.importorskip("pyarrow")
+    texts = pa.array(["a b c d", None, "a b c d"]).dictionary_encode()
+    assert fp.simhash(texts).null_count == 1
+    with pytest.raises(fp.errors.InvalidInputError, match="row 1: the id is null"):
+        fp.create(path, ids="text").load([1, 2, 3], ids=texts)

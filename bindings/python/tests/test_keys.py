@@ -95,3 +95,74 @@ def test_frequent_keys_are_counted_when_they_are_left_out(path):
             rows = answers.read_all()
             assert answers.skipped_keys == 2
         assert len(rows) == 6 and len(index.pairs(max_key_frequency=3).read_all()) == 1
+
+
+def test_a_snapshot_is_of_one_moment(path, other):
+    lists = records(200, seed=3)
+    with fp.create(path, kind="keys", key_bits=64) as index, fp.create(other, kind="keys", key_bits=64) as second:
+        index.load(lists[:100], ids=range(100))
+        second.load(lists[:50], ids=range(1000, 1050))
+        questions = [
+            lambda of: of.query(lists, min_shared=2).to_pylist(),
+            lambda of: [of.query(keys) for keys in lists],
+            lambda of: of.records().to_pylist(),
+            lambda of: of.pairs().to_pylist(),
+            lambda of: of.join(second).to_pylist(),
+            lambda of: of.join(second.snapshot()).to_pylist(),
+            lambda of: of.clusters().to_pylist(),
+            lambda of: of.keep(evidence=True).to_pylist(),
+            lambda of: of.stats()["records"],
+            len,
+        ]
+        before = [ask(index) for ask in questions]
+        snapshot = index.snapshot()
+        assert [ask(snapshot) for ask in questions] == before
+        index.load(lists[100:], ids=range(100, 200))
+        index.remove_ids([0, 1])
+        index.compact()
+        assert [ask(snapshot) for ask in questions] == before
+        after = [ask(index) for ask in questions]
+        assert all(one != two for one, two in zip(before, after))
+        kept = snapshot.keep(keep="largest")
+    assert len(kept.read_all()) > 0
+
+
+def test_records_are_what_was_loaded(path, other):
+    lists = records(3000, seed=5)
+    with fp.create(path, kind="keys", key_bits=64, ids="text") as index:
+        index.load(lists, ids=[f"page/{row}" for row in range(3000)])
+        found = index.records().read_all()
+        assert found.column_names == ["id", "keys"] and found["keys"].to_pylist() == lists
+        assert found["id"].to_pylist() == [f"page/{row}" for row in range(3000)]
+        # They can be loaded into another index.
+        with fp.create(other, kind="keys", key_bits=64, ids="text") as copy:
+            assert copy.load(index.records())["added"] == 3000
+            assert copy.pairs().to_pylist() == index.pairs().to_pylist()
+    texts = ["one two three four five", "six seven eight nine ten"]
+    keys = fp.bands(texts, bands=4, rows=2, sketch="full")
+    bits = 8 * keys["sketch"].width
+    path = path.with_name("sketched")
+    with fp.create(path, kind="keys", key_bits=64, sketch=bits, sample_bits=keys.sample_bits) as index:
+        index.load(keys, ids=[1, 2])
+        found = index.records().to_pydict()
+        assert found["sketch"] == keys["sketch"].to_pylist()
+        assert found["keys"] == [sorted(one) for one in keys["keys"].to_pylist()]
+
+
+def test_a_damaged_index_is_found_and_repaired(path, other):
+    with fp.create(path, kind="keys", key_bits=64) as index:
+        index.load(records(5000, seed=7), ids=range(5000))
+        assert index.verify()["damages"] == [] and fp.verify(path)["files"] == index.verify()["files"]
+        assert index.backup(other) == 5000 and fp.verify(other)["damages"] == []
+        reader = fp.open(path, read_only=True)
+        assert len(reader) == 5000 and not reader.refresh()
+        index.load([[1]], ids=[5000])
+        assert reader.refresh() and len(reader) == 5001
+        segment = max(path.glob("*.segment"), key=lambda file: file.stat().st_size)
+        data = bytearray(segment.read_bytes())
+        data[len(data) // 3] ^= 1
+        segment.write_bytes(data)
+        (damage, *_) = index.verify()["damages"]
+        assert damage["path"].name == segment.name
+    assert not fp.repair(path)["sound"]
+    assert fp.repair(path, yes=True)["done"] and fp.verify(path)["damages"] == []

@@ -105,7 +105,7 @@ def test_refused_options():
             fp.simhash(TEXTS, **options)
     with pytest.raises(fp.errors.InvalidInputError, match="texts are of type"):
         fp.simhash([1, 2])
-    with pytest.raises(TypeError, match="not one string"):
+    with pytest.raises(TypeError, match="texts='one text': expected a column"):
         fp.simhash("one text")
 
 

@@ -50,7 +50,7 @@ pub fn each<F: Fingerprint>(column: &dyn Array, mut take: impl FnMut(usize, Opti
         DataType::FixedSizeList(values, _) if *values.data_type() == DataType::UInt8 => {
             visit(column.as_fixed_size_list(), |row, value| {
                 if value.as_ref().is_some_and(|value| value.null_count() > 0) {
-                    return Err(invalid(format!("row {row}: a byte of the fingerprint is null")));
+                    return Err(invalid("a byte of the fingerprint is null").at_row(row as u64));
                 }
                 let value = value.as_ref().map(|value| &**value.as_primitive::<UInt8Type>().values());
                 take(row, bytes(row, value)?)
@@ -99,7 +99,8 @@ fn bytes<F: Fingerprint>(row: usize, value: Option<&[u8]>) -> Result<Option<F>> 
 }
 
 fn wrong_length<F: Fingerprint>(row: usize, value: &[u8]) -> Error {
-    invalid(format!("row {row}: the fingerprint has {} bytes, those of the store have {}", value.len(), F::BYTES))
+    invalid(format!("the fingerprint has {} bytes, those of the store have {}", value.len(), F::BYTES))
+        .at_row(row as u64)
 }
 
 /// Calls `take` with the value of each row.

@@ -6,6 +6,7 @@ use arrow_array::{Array, ArrayRef, PrimitiveArray, UInt64Array};
 use arrow_schema::DataType;
 use fpstore::{IdKind, IdRef, Result};
 
+use super::dictionaries::plain;
 use super::errors::{invalid, wrong_type};
 use super::texts::TextColumn;
 
@@ -25,7 +26,10 @@ macro_rules! widened {
     ($column:expr, $type:ty) => {{
         let numbers: &PrimitiveArray<$type> = $column.as_primitive();
         let widened = numbers.try_unary::<_, UInt64Type, _>(|value| {
-            u64::try_from(value).map_err(|_| invalid(format!("the id {value} is negative; ids are 0 or more")))
+            u64::try_from(value).map_err(|_| {
+                let row = numbers.iter().position(|number| number == Some(value)).unwrap_or(0);
+                invalid(format!("the id {value} is negative; ids are 0 or more")).at_row(row as u64)
+            })
         });
         widened.map(IdColumn::Numbers)
     }};
@@ -47,6 +51,7 @@ impl IdColumn {
             DataType::Int32 => widened!(column, Int32Type),
             DataType::Int16 => widened!(column, Int16Type),
             DataType::Int8 => widened!(column, Int8Type),
+            DataType::Dictionary(..) => Self::new(Some(&plain(column)?)),
             _ => match TextColumn::new(column) {
                 Ok(texts) => Ok(Self::Texts(texts)),
                 Err(_) => Err(wrong_type("ids", column.data_type(), "integers or strings")),
@@ -70,7 +75,7 @@ impl IdColumn {
     /// `InvalidInput` if it is null.
     #[inline]
     pub fn get(&self, row: usize) -> Result<IdRef<'_>> {
-        let null = || invalid(format!("row {row}: the id is null"));
+        let null = || invalid("the id is null").at_row(row as u64);
         match self {
             Self::None => Ok(IdRef::None),
             Self::Numbers(numbers) if numbers.is_null(row) => Err(null()),

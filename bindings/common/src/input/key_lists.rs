@@ -7,6 +7,7 @@ use arrow_schema::DataType;
 use fpstore::Result;
 use fpstore_tools::key_lists;
 
+use super::dictionaries::plain;
 use super::errors::{invalid, wrong_type};
 
 /// The lists of a column.
@@ -47,6 +48,6 @@ impl KeyLists {
             return Ok(());
         }
         let list = key_lists::list_at(&*self.0, row).ok_or_else(|| invalid("the column has no lists"))?;
-        key_lists::push(&list, keys).map_err(|message| invalid(format!("row {row}: {message}")))
+        key_lists::push(&plain(&list)?, keys).map_err(|message| invalid(message).at_row(row as u64))
     }
 }

@@ -5,6 +5,7 @@ use arrow_array::{Array, ArrayRef, LargeStringArray, StringArray, StringViewArra
 use arrow_schema::DataType;
 use fpstore::Result;
 
+use super::dictionaries::plain;
 use super::errors::wrong_type;
 
 /// The texts of a column of one of Arrow's types of strings.
@@ -19,7 +20,7 @@ pub enum TextColumn {
 }
 
 impl TextColumn {
-    /// The texts of a column; that without a type has nulls alone.
+    /// The texts of a column, or of its dictionary; that without a type has nulls alone.
     ///
     /// # Errors
     /// `InvalidInput` if it has others.
@@ -29,6 +30,7 @@ impl TextColumn {
             DataType::LargeUtf8 => Ok(Self::Large(column.as_string().clone())),
             DataType::Utf8View => Ok(Self::View(column.as_string_view().clone())),
             DataType::Null => Ok(Self::Small(StringArray::new_null(column.len()))),
+            DataType::Dictionary(..) => Self::new(&plain(column)?),
             other => Err(wrong_type("texts", other, "strings")),
         }
     }

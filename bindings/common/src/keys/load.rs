@@ -6,7 +6,7 @@ use fpstore::keys::KeySorter;
 use fpstore::{KeyFormat, Result};
 
 use super::query::Sketches;
-use crate::input::{IdColumn, KeyLists};
+use crate::input::{IdColumn, KeyLists, in_row};
 use crate::load::{Deed, Loaded};
 use crate::open::Handle;
 
@@ -29,18 +29,21 @@ pub fn key_load(
     let mut sorter = KeySorter::new(handle.path(), &handle.options, format);
     let (mut loaded, mut keys) = (Loaded::default(), Vec::new());
     for batch in batches {
-        let (lists, ids, sketches) = batch?;
-        let (lists, ids) = (KeyLists::new(&lists)?, IdColumn::new(ids.as_ref())?);
-        ids.check_length(lists.len())?;
-        let sketches = Sketches::new(sketches.as_ref(), lists.len())?;
-        for row in 0..lists.len() {
-            if row.is_multiple_of(1 << 12) {
-                handle.stop.check()?;
+        let mut push = |(lists, ids, sketches): KeyColumns| {
+            let (lists, ids) = (KeyLists::new(&lists)?, IdColumn::new(ids.as_ref())?);
+            ids.check_length(lists.len())?;
+            let sketches = Sketches::new(sketches.as_ref(), lists.len())?;
+            for row in 0..lists.len() {
+                if row.is_multiple_of(1 << 12) {
+                    handle.stop.check()?;
+                }
+                lists.get(row, &mut keys)?;
+                sorter.push(ids.get(row)?, &keys, sketches.get(row)).map_err(in_row(row))?;
             }
-            lists.get(row, &mut keys)?;
-            sorter.push(ids.get(row)?, &keys, sketches.get(row))?;
-        }
-        loaded.records += lists.len() as u64;
+            Ok(lists.len() as u64)
+        };
+        let read = batch.and_then(&mut push).map_err(|error| error.after_rows(loaded.records))?;
+        loaded.records += read;
         seen(loaded.records)?;
     }
     handle.stop.check()?;
@@ -58,12 +61,14 @@ pub fn key_load(
 /// `InvalidInput` that names the row; those of [`fpstore::Store::bulk_remove_ids`].
 pub fn remove_ids(handle: &Handle, batches: impl Iterator<Item = Result<ArrayRef>>) -> Result<u64> {
     let mut sorter = IdSorter::new(handle.path(), &handle.options);
+    let mut first = 0;
     for batch in batches {
-        let column = batch?;
-        let ids = IdColumn::new(Some(&column))?;
-        for row in 0..column.len() {
-            sorter.push(ids.get(row)?)?;
-        }
+        let mut push = |column: ArrayRef| {
+            let ids = IdColumn::new(Some(&column))?;
+            (0..column.len()).try_for_each(|row| sorter.push(ids.get(row)?).map_err(in_row(row)))?;
+            Ok(column.len() as u64)
+        };
+        first += batch.and_then(&mut push).map_err(|error| error.after_rows(first))?;
         handle.stop.check()?;
     }
     let sorted = sorter.finish()?;

@@ -1,12 +1,10 @@
 //! Pairs of records that share keys.
 
 use std::ops::ControlFlow;
-use std::sync::Arc;
 
 use fpstore::Result;
-use fpstore::keys::KeyRule;
+use fpstore::keys::{KeyRule, KeySnapshot};
 
-use crate::open::Handle;
 use crate::output::{Answers, Kind, Layout};
 use crate::pairs::PairOptions;
 
@@ -15,19 +13,18 @@ use crate::pairs::PairOptions;
 /// # Errors
 /// Those of [`fpstore::KeyIndex::pairs`] and [`fpstore::KeyIndex::pairs_with`].
 pub fn key_pairs(
-    handle: &Arc<Handle>,
-    other: Option<&Handle>,
+    snapshot: &KeySnapshot,
+    other: Option<&KeySnapshot>,
     rule: KeyRule,
     options: &PairOptions,
 ) -> Result<Answers> {
-    let index = handle.keys()?;
-    let mut kinds = [index.parameters().ids(); 2];
+    let mut kinds = [snapshot.parameters().ids(); 2];
     let mut pairs = match other {
         Some(other) => {
-            kinds[1] = other.keys()?.parameters().ids();
-            index.pairs_with(other.keys()?, rule)?
+            kinds[1] = other.parameters().ids();
+            snapshot.pairs_with(other, rule)?
         }
-        None => index.pairs(rule)?,
+        None => snapshot.pairs(rule)?,
     };
     if let Some(memory) = options.memory {
         pairs = pairs.with_memory(memory);
@@ -41,7 +38,7 @@ pub fn key_pairs(
         ("shared", Kind::Number),
         ("jaccard", Kind::Estimate),
     ]);
-    let (shape, held) = (layout.clone(), Arc::clone(handle));
+    let shape = layout.clone();
     Answers::start(&layout, pairs.progress(), move |sender| {
         let mut rows = shape.rows();
         let skipped = pairs.visit(|pair| {
@@ -56,7 +53,6 @@ pub fn key_pairs(
                 Ok(ControlFlow::Continue(()))
             }
         })?;
-        drop(held);
         sender.note_skipped(skipped);
         sender.send(rows).map(drop)
     })

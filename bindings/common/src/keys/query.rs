@@ -5,11 +5,10 @@ use std::sync::Arc;
 use arrow_array::cast::AsArray;
 use arrow_array::{Array, ArrayRef};
 use arrow_schema::DataType;
-use fpstore::keys::{KeyMatch, KeyQuery, QueryKeys};
+use fpstore::keys::{KeyMatch, KeyQuery, KeySnapshot, QueryKeys};
 use fpstore::{BatchStrategy, Error, ErrorKind, Progress, Result};
 
 use crate::input::KeyLists;
-use crate::open::Handle;
 use crate::output::{Answers, Kind, Layout, Sender};
 
 /// Queries that are answered from one copy of their keys.
@@ -24,12 +23,12 @@ const MEMORY: u64 = 512 << 20;
 /// `InvalidInput` if the columns are not of keys and sketches; those of [`fpstore::keys::KeySearcher::query`] come as the
 /// last batch.
 pub fn key_queries(
-    handle: &Arc<Handle>,
+    snapshot: &KeySnapshot,
     keys: &ArrayRef,
     sketches: Option<&ArrayRef>,
     how: KeyQuery,
 ) -> Result<Answers> {
-    let kind = handle.keys()?.parameters().ids();
+    let kind = snapshot.parameters().ids();
     let (keys, sketches) = (KeyLists::new(keys)?, Sketches::new(sketches, keys.len())?);
     let layout = Layout::new(&[
         ("query_row", Kind::Number),
@@ -37,7 +36,7 @@ pub fn key_queries(
         ("shared", Kind::Number),
         ("jaccard", Kind::Estimate),
     ]);
-    let (progress, held, shape) = (Progress::default(), Arc::clone(handle), layout.clone());
+    let (progress, held, shape) = (Progress::default(), snapshot.clone(), layout.clone());
     let stopped = progress.clone();
     Answers::start(&layout, progress, move |sender| {
         (0..keys.len()).step_by(PART).try_for_each(|first| {
@@ -52,7 +51,7 @@ pub fn key_queries(
 
 /// Answers some of the queries.
 fn answer(
-    handle: &Handle,
+    snapshot: &KeySnapshot,
     layout: &Layout,
     (keys, sketches): (&KeyLists, &Sketches),
     numbers: std::ops::Range<usize>,
@@ -95,7 +94,7 @@ fn answer(
         }
         Ok(())
     };
-    let answered = handle.keys()?.searcher().visit_batch(&queries, &how, BatchStrategy::Auto, MEMORY, make, take);
+    let answered = snapshot.searcher().visit_batch(&queries, &how, BatchStrategy::Auto, MEMORY, make, take);
     if is_read {
         answered?;
         let _ = sender.send(rows)?;

@@ -3,7 +3,8 @@
 use std::sync::Arc;
 
 use arrow_array::builder::{
-    ArrayBuilder, BooleanBuilder, FixedSizeBinaryBuilder, Float64Builder, StringBuilder, UInt32Builder, UInt64Builder,
+    ArrayBuilder, BooleanBuilder, FixedSizeBinaryBuilder, Float64Builder, ListBuilder, StringBuilder, UInt32Builder,
+    UInt64Builder,
 };
 use arrow_array::{ArrayRef, RecordBatch};
 use arrow_schema::{DataType, Field, Schema, SchemaRef};
@@ -28,6 +29,10 @@ pub enum Kind {
     Estimate,
     /// `bool`.
     Flag,
+    /// The keys of a record: lists of `uint64`.
+    Keys,
+    /// A sketch of this many bytes: `fixed_size_binary`, null of a record without one.
+    Sketch(i32),
 }
 
 /// The columns of an answer.
@@ -42,7 +47,8 @@ impl Layout {
     #[must_use]
     pub fn new(columns: &[(&str, Kind)]) -> Self {
         let field = |&(name, kind): &(&str, Kind)| {
-            let nullable = matches!(kind, Kind::Number | Kind::Distance | Kind::Estimate | Kind::Id(_));
+            let nullable =
+                matches!(kind, Kind::Number | Kind::Distance | Kind::Estimate | Kind::Id(_) | Kind::Sketch(_));
             Field::new(name, kind.data_type(), nullable)
         };
         let schema = Schema::new(columns.iter().map(field).collect::<Vec<_>>());
@@ -72,6 +78,8 @@ impl Kind {
             Self::Distance => DataType::UInt32,
             Self::Estimate => DataType::Float64,
             Self::Flag => DataType::Boolean,
+            Self::Keys => DataType::new_list(DataType::UInt64, true),
+            Self::Sketch(bytes) => DataType::FixedSizeBinary(bytes),
         }
     }
 }
@@ -93,6 +101,7 @@ enum Values {
     Distances(UInt32Builder),
     Estimates(Float64Builder),
     Flags(BooleanBuilder),
+    Keys(ListBuilder<UInt64Builder>),
 }
 
 impl Values {
@@ -104,6 +113,8 @@ impl Values {
             Kind::Distance => Self::Distances(UInt32Builder::new()),
             Kind::Estimate => Self::Estimates(Float64Builder::new()),
             Kind::Flag => Self::Flags(BooleanBuilder::new()),
+            Kind::Keys => Self::Keys(ListBuilder::new(UInt64Builder::new())),
+            Kind::Sketch(bytes) => Self::Bytes(FixedSizeBinaryBuilder::new(bytes)),
         }
     }
 
@@ -115,6 +126,7 @@ impl Values {
             Self::Distances(distances) => distances,
             Self::Estimates(estimates) => estimates,
             Self::Flags(flags) => flags,
+            Self::Keys(lists) => lists,
         };
         values.finish()
     }
@@ -190,6 +202,24 @@ impl Rows {
     pub fn flag(&mut self, flag: bool) {
         if let Some(Values::Flags(all)) = self.value() {
             all.append_value(flag);
+        }
+    }
+
+    /// Pushes the keys of a record.
+    pub fn keys(&mut self, keys: &[u64]) {
+        if let Some(Values::Keys(lists)) = self.value() {
+            lists.values().append_slice(keys);
+            lists.append(true);
+        }
+    }
+
+    /// Pushes a sketch; an empty one is null.
+    pub fn sketch(&mut self, sketch: &[u8]) {
+        if let Some(Values::Bytes(all)) = self.value() {
+            // A sketch of another length is null, too: the index has one length.
+            if sketch.is_empty() || all.append_value(sketch).is_err() {
+                all.append_null();
+            }
         }
     }
 

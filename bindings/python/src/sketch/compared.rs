@@ -6,6 +6,7 @@ use pyo3::types::PyDict;
 
 use super::options::{Signature, Simhash, parse};
 use crate::errors::{invalid, of_options};
+use crate::given;
 
 /// Compares two texts by their sketches, as `fphash compare` does. Returns a dictionary: `distance` (differing bits or
 /// places), `similarity` (0 to 1), `standard_error` of an estimate or None, `similar` (whether the similarity reaches the
@@ -21,10 +22,10 @@ use crate::errors::{invalid, of_options};
 #[pyo3(signature = (a, b, *, method="simhash", threshold=None, **options))]
 pub(crate) fn compare<'py>(
     py: Python<'py>,
-    a: String,
-    b: String,
-    method: &str,
-    threshold: Option<f64>,
+    #[pyo3(from_py_with = given::a)] a: String,
+    #[pyo3(from_py_with = given::b)] b: String,
+    #[pyo3(from_py_with = given::method)] method: &str,
+    #[pyo3(from_py_with = given::threshold)] threshold: Option<f64>,
     options: Option<&Bound<'py, PyDict>>,
 ) -> PyResult<Bound<'py, PyDict>> {
     let method = match method {

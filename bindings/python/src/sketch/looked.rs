@@ -8,7 +8,7 @@ use pyo3::prelude::*;
 
 use crate::errors::invalid;
 use crate::source::Source;
-use crate::{call, process};
+use crate::{call, given, process};
 
 /// Looks at the bits of fingerprints, as `fphash health` does: dead, constant, mirrored and biased ones, frequent values,
 /// distances. Returns a dictionary with the fields of `fphash health --json`; `sound` is None for too few fingerprints.
@@ -21,10 +21,14 @@ use crate::{call, process};
 /// False
 #[pyfunction]
 #[pyo3(signature = (fingerprints, *, width=None))]
-pub(crate) fn health(py: Python<'_>, fingerprints: &Bound<'_, PyAny>, width: Option<u32>) -> PyResult<Py<PyAny>> {
+pub(crate) fn health(
+    py: Python<'_>,
+    fingerprints: &Bound<'_, PyAny>,
+    #[pyo3(from_py_with = given::width)] width: Option<u32>,
+) -> PyResult<Py<PyAny>> {
     let source = match width {
-        Some(width @ (64 | 128 | 256)) => Source::of_fingerprints(fingerprints, width)?,
-        _ => Source::of(fingerprints)?,
+        Some(width @ (64 | 128 | 256)) => Source::of_fingerprints("fingerprints", fingerprints, width)?,
+        _ => Source::of("fingerprints", fingerprints)?,
     };
     let Some(width) = width.or(fingerprints::width_of(&source.data_type)) else {
         return Err(invalid("the column does not tell how many bits a fingerprint has: say width=128 or 256"));

@@ -28,7 +28,13 @@ fn made(
     make: impl Fn(&Documents, &Stop) -> Result<ArrayRef> + Send + Sync + 'static,
 ) -> PyResult<ArrayRef> {
     let work = move |stop: &Stop| {
-        let arrays = source.pieces.map(|piece| process::pool()?.install(|| make(&Documents::new(&piece?)?, stop)));
+        let mut first = 0;
+        let arrays = source.pieces.map(|piece| {
+            let rows = piece.as_ref().map_or(0, |piece| piece.len() as u64);
+            let array = process::pool()?.install(|| make(&Documents::new(&piece?)?, stop));
+            first += rows;
+            array.map_err(|error| error.after_rows(first - rows))
+        });
         joined(arrays, || make(&Documents::new(&arrow_array::new_empty_array(&source.data_type))?, stop))
     };
     call::run(py, work)
@@ -51,7 +57,7 @@ pub(crate) fn simhash(
     texts: &Bound<'_, PyAny>,
     options: Option<&Bound<'_, PyDict>>,
 ) -> PyResult<PyArray> {
-    let source = Source::of(texts)?;
+    let source = Source::of("texts", texts)?;
     let Simhash { options, width, min_features } = parse(options)?;
     let simhash = options.simhash(width, are_tokens(&source.data_type)).map_err(|error| of_options(&error))?;
     let hasher = Some(simhash.identity());
@@ -79,6 +85,11 @@ pub(crate) fn simhash(
 ///
 /// Options are those of `fphash minhash`: `preset`, `num_perm`, `seed`, `features`, `normalise`, and for "lucene"
 /// `hash_count`, `bucket_count`, `with_rotation`; `min_features` (1). Columns and nulls as of `simhash`.
+///
+/// >>> import fpstore as fp
+/// >>> a, b = fp.minhash(["one two three four five", "one two three four six"], num_perm=64, features="words:1")
+/// >>> 0.3 < sum(x == y for x, y in zip(a, b)) / 64 < 0.95
+/// True
 #[pyfunction]
 #[pyo3(signature = (texts, **options))]
 pub(crate) fn minhash(
@@ -86,7 +97,7 @@ pub(crate) fn minhash(
     texts: &Bound<'_, PyAny>,
     options: Option<&Bound<'_, PyDict>>,
 ) -> PyResult<PyArray> {
-    let source = Source::of(texts)?;
+    let source = Source::of("texts", texts)?;
     let Signature { options, min_features } = parse(options)?;
     let signer: Signer = options.signer(are_tokens(&source.data_type)).map_err(|error| of_options(&error))?;
     let hasher = Some(signer.identity());
@@ -130,7 +141,7 @@ pub(crate) fn bands(
     texts: &Bound<'_, PyAny>,
     options: Option<&Bound<'_, PyDict>>,
 ) -> PyResult<Py<PyAny>> {
-    let source = Source::of(texts)?;
+    let source = Source::of("texts", texts)?;
     let options: Bands = parse(options)?;
     let min_features = options.min_features;
     let (maker, sketch) = options.maker(are_tokens(&source.data_type)).map_err(|error| of_options(&error))?;
@@ -170,7 +181,12 @@ pub(crate) fn bands(
 /// digits, each term as its UTF-16 code units, in the order in which the filter emits them.
 ///
 /// Options are those of `fphash minhash --preset lucene`: `hash_count`, `bucket_count`, `hash_set_size`,
-/// `with_rotation`, `features`, `normalise`, `min_features` (1).
+/// `with_rotation`, `features`, `normalise`, `min_features` (1). Columns and nulls as of `simhash`.
+///
+/// >>> import fpstore as fp
+/// >>> (terms,) = fp.lucene_min_hash(["one two three four five"], hash_count=1, bucket_count=8)
+/// >>> len(terms)
+/// 8
 #[pyfunction]
 #[pyo3(signature = (texts, **options))]
 pub(crate) fn lucene_min_hash(
@@ -178,7 +194,7 @@ pub(crate) fn lucene_min_hash(
     texts: &Bound<'_, PyAny>,
     options: Option<&Bound<'_, PyDict>>,
 ) -> PyResult<PyArray> {
-    let source = Source::of(texts)?;
+    let source = Source::of("texts", texts)?;
     let Signature { mut options, min_features } = parse(options)?;
     options.preset = LUCENE.to_owned();
     let lucene = options.lucene(are_tokens(&source.data_type)).map_err(|error| of_options(&error))?;

@@ -53,7 +53,7 @@ impl Documents {
                     _ => lists.as_list::<i64>().value(row),
                 };
                 let tokens = TextColumn::new(&values)?;
-                let null = || invalid(format!("row {row}: a token is null"));
+                let null = || invalid("a token is null").at_row(row as u64);
                 let tokens = (0..tokens.len()).map(|at| tokens.get(at).map(str::to_owned).ok_or_else(null));
                 Ok(Some(make(&Content::Tokens(tokens.collect::<Result<_>>()?))))
             }

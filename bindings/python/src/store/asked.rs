@@ -4,26 +4,21 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use arrow_array::{ArrayRef, BooleanArray};
-use fpstore_bindings::{AnySnapshot, Handle, Kept, Question};
+use fpstore_bindings::{AnySnapshot, Handle, Question};
 use pyo3::IntoPyObjectExt;
 use pyo3::prelude::*;
 
-use crate::answers::PyAnswers;
-use crate::arguments::{Size, cluster_options, pair_options};
+use crate::answers::{PyAnswers, answers};
+use crate::arguments::{Size, cluster_options, kept, pair_options};
 use crate::array::PyArray;
-use crate::errors::{invalid, of_store};
+use crate::call;
 use crate::source::Source;
-use crate::{call, scalar};
-
-/// The answers that were started.
-pub(crate) fn answers(started: fpstore::Result<fpstore_bindings::Answers>) -> PyResult<PyAnswers> {
-    started.map(PyAnswers::new).map_err(of_store)
-}
 
 /// A state, and the threads that answer many queries.
-pub(crate) struct Asked {
-    pub(crate) snapshot: AnySnapshot,
-    pub(crate) threads: usize,
+#[derive(Clone, Debug)]
+pub(super) struct Asked {
+    pub(super) snapshot: AnySnapshot,
+    pub(super) threads: usize,
 }
 
 impl Asked {
@@ -38,28 +33,28 @@ impl Asked {
 
     /// Refuses fingerprints that something else has made.
     fn check(&self, source: &Source) -> PyResult<()> {
-        check_hasher(source, self.snapshot.parameters().hasher())
+        source.check_hasher(self.snapshot.parameters().hasher())
     }
 
     /// The matches of many queries.
-    pub(crate) fn many(&self, py: Python<'_>, queries: &Bound<'_, PyAny>, question: Question) -> PyResult<PyAnswers> {
-        let source = Source::of_fingerprints(queries, self.width())?;
+    pub(super) fn many(&self, py: Python<'_>, queries: &Bound<'_, PyAny>, question: Question) -> PyResult<PyAnswers> {
+        let source = Source::of_fingerprints("fingerprint", queries, self.width())?;
         self.check(&source)?;
         let column = source.whole(py)?;
         answers(fpstore_bindings::queries(&self.snapshot, &column, question, self.threads))
     }
 
-    pub(crate) fn query_many(&self, queries: &Bound<'_, PyAny>, k: Option<u32>) -> PyResult<PyAnswers> {
+    pub(super) fn query_many(&self, queries: &Bound<'_, PyAny>, k: Option<u32>) -> PyResult<PyAnswers> {
         self.many(queries.py(), queries, Question::Within(self.k(k)))
     }
 
-    pub(crate) fn nearest_many(&self, queries: &Bound<'_, PyAny>, count: usize, k: Option<u32>) -> PyResult<PyAnswers> {
+    pub(super) fn nearest_many(&self, queries: &Bound<'_, PyAny>, count: usize, k: Option<u32>) -> PyResult<PyAnswers> {
         self.many(queries.py(), queries, Question::Nearest(count, k.unwrap_or_else(|| self.width())))
     }
 
-    pub(crate) fn contains_many(&self, queries: &Bound<'_, PyAny>, k: Option<u32>) -> PyResult<Py<PyAny>> {
+    pub(super) fn contains_many(&self, queries: &Bound<'_, PyAny>, k: Option<u32>) -> PyResult<Py<PyAny>> {
         let py = queries.py();
-        let source = Source::of_fingerprints(queries, self.width())?;
+        let source = Source::of_fingerprints("fingerprint", queries, self.width())?;
         self.check(&source)?;
         let (column, k) = (source.whole(py)?, self.k(k));
         let (snapshot, threads) = (self.snapshot.clone(), self.threads);
@@ -67,11 +62,11 @@ impl Asked {
         PyArray::new(Arc::new(BooleanArray::from(found))).into_py_any(py)
     }
 
-    pub(crate) fn pairs(&self, k: Option<u32>, memory: Option<&Size>, tmp_dir: Option<PathBuf>) -> PyResult<PyAnswers> {
+    pub(super) fn pairs(&self, k: Option<u32>, memory: Option<&Size>, tmp_dir: Option<PathBuf>) -> PyResult<PyAnswers> {
         answers(fpstore_bindings::pairs(&self.snapshot, self.k(k), &pair_options(memory, tmp_dir)?))
     }
 
-    pub(crate) fn join(
+    pub(super) fn join(
         &self,
         other: &AnySnapshot,
         k: Option<u32>,
@@ -81,7 +76,7 @@ impl Asked {
         answers(fpstore_bindings::join(&self.snapshot, other, self.k(k), &pair_options(memory, tmp_dir)?))
     }
 
-    pub(crate) fn clusters(
+    pub(super) fn clusters(
         &self,
         k: Option<u32>,
         linkage: &str,
@@ -93,7 +88,7 @@ impl Asked {
         answers(fpstore_bindings::clusters(&self.snapshot, self.k(k), &options))
     }
 
-    pub(crate) fn keep(
+    pub(super) fn keep(
         &self,
         k: Option<u32>,
         linkage: &str,
@@ -107,35 +102,15 @@ impl Asked {
     }
 }
 
-/// What `keep` tells.
-pub(crate) fn kept(evidence: bool) -> Kept {
-    if evidence { Kept::Evidence } else { Kept::Kept }
-}
-
-/// Refuses values that something else has made than what the store records.
-pub(crate) fn check_hasher(source: &Source, recorded: Option<&str>) -> PyResult<()> {
-    match (&source.hasher, recorded) {
-        (Some(made), Some(recorded)) if made != recorded => {
-            Err(invalid(format!("these values were made by {made}, those of the store by {recorded}")))
-        }
-        _ => Ok(()),
-    }
-}
-
-/// Whether an argument is a single fingerprint.
-pub(crate) fn single(given: &Bound<'_, PyAny>, width: u32) -> PyResult<Option<fpstore::AnyFingerprint>> {
-    scalar::fingerprint(given, width)
-}
-
 /// A column of fingerprints of a store, and one of ids.
-pub(crate) fn columns(
+pub(super) fn columns(
     handle: &Handle,
     fingerprints: &Bound<'_, PyAny>,
     ids: Option<&Bound<'_, PyAny>>,
 ) -> PyResult<(ArrayRef, Option<ArrayRef>)> {
     let (py, parameters) = (fingerprints.py(), handle.parameters());
-    let source = Source::of_fingerprints(fingerprints, parameters.width())?;
-    check_hasher(&source, parameters.hasher())?;
-    let ids = ids.map(|ids| Source::of(ids)?.whole(py)).transpose()?;
+    let source = Source::of_fingerprints("fingerprint", fingerprints, parameters.width())?;
+    source.check_hasher(parameters.hasher())?;
+    let ids = ids.map(|ids| Source::of("id", ids)?.whole(py)).transpose()?;
     Ok((source.whole(py)?, ids))
 }

@@ -1,0 +1,59 @@
+//! Arguments by their names: one that is refused is told with its name, its value, and what is wanted.
+
+use std::path::PathBuf;
+
+use pyo3::exceptions::PyTypeError;
+use pyo3::prelude::*;
+use pyo3::types::PyInt;
+
+use crate::arguments::Size;
+use crate::errors::invalid;
+use crate::scalar::GivenId;
+
+/// Makes a function for each argument, for `from_py_with`.
+macro_rules! arguments {
+    ($($wanted:literal: $($name:ident $type:ty),+;)+) => {$($(
+        pub(crate) fn $name<'a>(value: &'a Bound<'_, PyAny>) -> PyResult<$type> {
+            value.extract().map_err(|_| refused(stringify!($name), value, $wanted))
+        }
+    )+)+};
+}
+
+arguments! {
+    "a whole number": k Option<u32>, count usize, nearest Option<usize>, threads Option<usize>, width Option<u32>,
+        max_distance Option<u32>, block_size Option<u32>, key_bits Option<u8>, sketch Option<u16>,
+        sample_bits Option<u8>, min_shared u64, max_key_frequency Option<u64>;
+    "a number": min_jaccard Option<f64>, threshold Option<f64>;
+    "a number of bytes, or a text such as '4GiB'": memory Option<Size>, filter_memory Option<Size>;
+    "a whole number of 64 bits, or a str": id GivenId;
+    "bytes": sketches Vec<u8>;
+    "a str": kind &'a str, ids &'a str, linkage &'a str, durability &'a str, method &'a str, a String, b String,
+        plan Option<&'a str>, codec Option<&'a str>, hasher Option<&'a str>, read_mode Option<String>,
+        filters Option<String>, fingerprint_column &'a str, keys_column &'a str, id_column Option<&'a str>,
+        sketch_column Option<&'a str>;
+    "True or False": evidence bool, read_only bool, hard_links bool, yes bool, replace bool, id_index bool;
+    "a str or os.PathLike": path PathBuf, tmp_dir Option<PathBuf>;
+}
+
+/// The exception of an argument: a `TypeError`, or of a number that is too small or too large an `InvalidInputError`.
+pub(crate) fn refused(name: &str, value: &Bound<'_, PyAny>, wanted: &str) -> PyErr {
+    if value.is_exact_instance_of::<PyInt>() && wanted.contains("number") {
+        return invalid(format!("{name}={value}: expected {wanted}, neither negative nor so large"));
+    }
+    PyTypeError::new_err(format!("{name}={}: expected {wanted}, not a {}", shown(value), type_name(value)))
+}
+
+/// A value for a message, cut short.
+pub(crate) fn shown(value: &Bound<'_, PyAny>) -> String {
+    const MOST: usize = 80;
+    let text = value.repr().map_or_else(|_| "?".to_owned(), |text| text.to_string());
+    match text.char_indices().nth(MOST) {
+        Some((end, _)) => format!("{}...", text.get(..end).unwrap_or_default()),
+        None => text,
+    }
+}
+
+/// The name of the type of a value.
+pub(crate) fn type_name(value: &Bound<'_, PyAny>) -> String {
+    value.get_type().name().map_or_else(|_| "?".to_owned(), |name| name.to_string())
+}

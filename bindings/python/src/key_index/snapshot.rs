@@ -1,0 +1,32 @@
+//! A key index as it was at one moment.
+
+use fpstore::keys::KeySnapshot;
+use pyo3::prelude::*;
+
+use crate::base::{PyBaseSnapshot, State};
+
+/// A key index as it was at one moment: `KeyIndex.snapshot()`. It has all earlier loads and no later ones, and answers
+/// the questions of an index.
+///
+/// >>> import fpstore as fp, tempfile
+/// >>> index = fp.create(tempfile.mkdtemp() + "/index", kind="keys")
+/// >>> index.load([[1 << 60, 2 << 60], [2 << 60, 3 << 60]], ids=[7, 8])["added"]
+/// 2
+/// >>> before = index.snapshot()
+/// >>> index.load([[5 << 60]], ids=[9])["added"]
+/// 1
+/// >>> len(before), len(index), before.query([5 << 60])
+/// (2, 3, [])
+#[pyclass(frozen, extends = PyBaseSnapshot, name = "KeySnapshot", module = "fpstore")]
+pub(crate) struct PyKeySnapshot(KeySnapshot);
+
+impl PyKeySnapshot {
+    pub(super) fn new(snapshot: KeySnapshot) -> PyClassInitializer<Self> {
+        let base = PyBaseSnapshot(State::Keys(snapshot.clone()));
+        PyClassInitializer::from(base).add_subclass(Self(snapshot))
+    }
+
+    pub(super) fn asked(&self) -> PyResult<KeySnapshot> {
+        Ok(self.0.clone())
+    }
+}
