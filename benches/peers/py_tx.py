@@ -10,12 +10,12 @@ their own, half of families of 2 to 15, whose coefficients are those of the fami
 flip in many variants: 1 to 29 on average. Half of the queries are a variant of a stored hash, half new. Entries are
 numbers, as HMA has them, from a generator.
 
-Peers are PDQIndex, which `PdqSignal` uses (IndexBinaryMultiHash, 16 parts of 16 bits), and PDQIndex2 (IndexFlatL2). Each
-builds the index in a process of its own, waits for background work, and answers one query after the other, 1,000 more
-hashes are added in one call and one by one, and the index is serialized. Then workers load it at the same time, as those
-of HMA do, and answer 100 queries twice, the second time
-measured; their memory is the proportional set size beyond that of the imports. The workers of fpstore deserialize an
-index of their own or open the one that was saved. Exits with 1 if answers differ.
+Peers are PDQIndex, which `PdqSignal` uses (IndexBinaryMultiHash, 16 parts of 16 bits), and PDQIndex2 (IndexFlatL2).
+Each builds the index in a process of its own, waits for background work, answers one query after the other and
+serializes the index; then hashes are added to it. Workers load the serialized index at the same time, as those of HMA do, and
+answer 100 queries twice, the second time measured; their memory is the proportional set size beyond that of the
+imports. The workers of fpstore deserialize an index of their own, or open the one that was saved. Exits with 1 if
+answers differ.
 """
 import argparse
 import hashlib
@@ -197,8 +197,8 @@ def workers(peer, folder, way, count):
     for one in all:
         one.communicate("\n")
     mean = {key: statistics.mean(one[key] for one in found) for key in ("load_s", "median_us", "p99_us")}
-    return {"way": way, "workers": count, "memory": (after - before) / count, "digests": [one["digest"] for one in found],
-            **mean}
+    digests = [one["digest"] for one in found]
+    return {"way": way, "workers": count, "memory": (after - before) / count, "digests": digests, **mean}
 
 
 def main():

@@ -6,9 +6,9 @@
 >>> [match.metadata for match in index.query("0f" * 31 + "0e")]          # doctest: +SKIP
 [{'case': 7}]
 
-It answers exactly, takes additions without a rebuild, and keeps its hashes compressed on disk. Without a path they are in
-a temporary directory. :meth:`PDQIndex.save` and :meth:`PDQIndex.open` share one directory among any number of workers:
-its files are mapped, so all of them use the same memory.
+It answers exactly, takes additions without a rebuild, and keeps its hashes compressed on disk, in a temporary directory.
+:meth:`PDQIndex.save` and :meth:`PDQIndex.open` share a directory among any number of workers: its files are mapped, so
+all of them use the same memory.
 
 A signal type of py-tx names its index, and so does one for HMA's ``SIGNAL_TYPES``::
 
@@ -70,13 +70,13 @@ class PDQIndex(SignalTypeIndex[T]):
     """
 
     def __init__(
-        self, entries: Iterable[tuple[str, T]] = (), *, threshold: int = _THRESHOLD, tmp_dir: str | None = None
+        self, entries: Iterable[tuple[str, Any]] = (), *, threshold: int = _THRESHOLD, tmp_dir: str | None = None
     ) -> None:
         directory = tempfile.mkdtemp(prefix="fpstore-pdq-", dir=tmp_dir)
         self._begin(create(os.path.join(directory, "store"), width=_WIDTH, max_distance=threshold), [], directory)
         self.add_all(entries)
 
-    def _begin(self, store: Store, entries: list[T] | SavedEntries, directory: str | None) -> None:
+    def _begin(self, store: Store, entries: list[Any] | SavedEntries, directory: str | None) -> None:
         """Sets the fields; `directory` is removed in the end."""
         self.threshold = store.max_distance
         self._store, self._path = store, store.path
@@ -107,11 +107,11 @@ class PDQIndex(SignalTypeIndex[T]):
         known = len(entries)
         return [match(info(one.distance), entries[one.id]) for one in found if one.id < known]
 
-    def add(self, signal_str: str, entry: T) -> None:
+    def add(self, signal_str: str, entry: Any) -> None:
         """Adds an entry; those of the same hash stay."""
         self.add_all([(signal_str, entry)])
 
-    def add_all(self, entries: Iterable[tuple[str, T]]) -> None:
+    def add_all(self, entries: Iterable[tuple[str, Any]]) -> None:
         """Adds entries, all of them or, if one is refused, none."""
         hashes, values = bytearray(), []
         rest = iter(entries)
@@ -120,7 +120,7 @@ class PDQIndex(SignalTypeIndex[T]):
             values += [entry for _, entry in some]
         store = self._opened()
         if store.read_only or isinstance(self._entries, SavedEntries):
-            raise ReadOnlyError("this index was saved, or is that of a parent process, and can be read alone", self._path)
+            raise ReadOnlyError("an index that was saved, or made by a parent process, can only be read", self._path)
         if not values:
             return
         rows = memoryview(hashes).cast("B", (len(values), _WIDTH // 8))
@@ -146,7 +146,7 @@ class PDQIndex(SignalTypeIndex[T]):
             write_entries(os.path.join(path, "entries"), self._entries)
 
     @classmethod
-    def open(cls, path: str | os.PathLike[str], **options: Any) -> PDQIndex[T]:
+    def open(cls, path: str | os.PathLike[str], **options: Any) -> PDQIndex:
         """Opens a saved index for reading. Workers on one machine share its memory.
 
         Options are those of :func:`fpstore.open`: ``filters="off"`` saves the 15 bytes a hash that each worker has for
@@ -172,7 +172,7 @@ class PDQIndex(SignalTypeIndex[T]):
             return _restored, (type(self), {file.name: file.read_bytes() for file in copy.iterdir()}, [*self._entries])
 
 
-def _restored(cls: type[PDQIndex[T]], files: dict[str, bytes], entries: list[T]) -> PDQIndex[T]:
+def _restored(cls: type[PDQIndex], files: dict[str, bytes], entries: list[Any]) -> PDQIndex:
     """An index from what ``serialize`` wrote."""
     directory = tempfile.mkdtemp(prefix="fpstore-pdq-")
     path = os.path.join(directory, "store")
