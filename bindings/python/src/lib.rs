@@ -2,7 +2,7 @@
 //! the library and, for Arrow, by `bindings/common`.
 //!
 //! * `array.rs`, `batch.rs`, `table.rs`, `answers.rs`: what Python gets, with the PyCapsule protocols of Arrow.
-//! * `source.rs`: what Python gives: Arrow, NumPy and other buffers, sequences.
+//! * `source.rs`, `pandas.rs`: what Python gives: Arrow, NumPy and other buffers, pandas, sequences.
 //! * `call.rs`: long calls release the interpreter lock and end soon after Ctrl-C.
 //! * `store.rs`, `key_index.rs`, `jobs.rs`: a store, a key index, the work over all records.
 //! * `sketch/`: fingerprints, signatures and keys of texts.
@@ -21,6 +21,7 @@ mod jobs;
 mod key_index;
 mod open;
 mod opened;
+mod pandas;
 mod process;
 mod reports;
 mod scalar;

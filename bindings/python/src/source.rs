@@ -7,23 +7,23 @@ use std::sync::Arc;
 use arrow_array::builder::{BinaryBuilder, FixedSizeBinaryBuilder, ListBuilder, StringBuilder, UInt64Builder};
 use arrow_array::cast::AsArray;
 use arrow_array::{
-    Array, ArrayReader, ArrayRef, BooleanArray, FixedSizeBinaryArray, Float64Array, Int64Array, NullArray, UInt64Array,
-    new_empty_array,
+    Array, ArrayReader, ArrayRef, BooleanArray, FixedSizeBinaryArray, Float64Array, Int64Array, NullArray, RecordBatch,
+    StructArray, UInt64Array, new_empty_array,
 };
 use arrow_buffer::{Buffer, ScalarBuffer};
-use arrow_schema::DataType;
+use arrow_schema::{DataType, Field, Schema};
 use arrow_select::concat::concat;
 use fpstore::{Error, ErrorKind};
 use pyo3::PyTypeInfo;
 use pyo3::exceptions::{PyImportError, PyTypeError};
 use pyo3::prelude::*;
-use pyo3::types::{PyBool, PyBytes, PyFloat, PyList, PyMemoryView, PyRange, PyRangeMethods, PyString, PyTuple};
+use pyo3::types::{PyBool, PyBytes, PyDict, PyFloat, PyList, PyMemoryView, PyRange, PyRangeMethods, PyString, PyTuple};
 
 use crate::array::PyArray;
 use crate::batch::PyBatch;
 use crate::capsule;
 use crate::errors::{invalid, of_arrow, of_store};
-use crate::scalar;
+use crate::{pandas, scalar};
 
 /// Rows of a piece of a buffer.
 const PIECE: usize = 1 << 17;
@@ -79,7 +79,7 @@ impl Source {
         }
         if let Ok(batch) = given.cast::<PyBatch>() {
             let PyBatch { batch, hasher, .. } = batch.get().clone();
-            return Ok(Self { hasher, ..Self::single(Arc::new(arrow_array::StructArray::from(batch))) });
+            return Ok(Self { hasher, ..Self::single(Arc::new(StructArray::from(batch))) });
         }
         // That of pandas needs pyarrow.
         let stream =
@@ -93,6 +93,9 @@ impl Source {
         if given.hasattr("__arrow_c_array__")? {
             let array = capsule::to_array(&given.call_method0("__arrow_c_array__")?)?;
             return Ok(Self::single(py.detach(|| sound(array)).map_err(of_store)?));
+        }
+        if let Some(columns) = pandas::columns(given)? {
+            return Ok(Self::single(Arc::new(StructArray::from(Self::table(&columns)?))));
         }
         if let Ok(view) = PyMemoryView::from(given) {
             let (dimensions, size): (usize, usize) =
@@ -112,6 +115,9 @@ impl Source {
         if given.is_instance_of::<PyString>() {
             return Err(PyTypeError::new_err("expected a column, not one string"));
         }
+        if let Some(list) = pandas::values(given)? {
+            return Ok(Self::single(values(&list)?));
+        }
         let list = PyList::type_object(py).call1((given,)).map_err(|error| {
             // An error of the caller's own iterator goes to the caller.
             if !error.is_instance_of::<PyTypeError>(py) {
@@ -121,6 +127,17 @@ impl Source {
             PyTypeError::new_err(format!("expected an Arrow array or stream, a buffer or a sequence, not {found}"))
         })?;
         Ok(Self::single(values(list.cast::<PyList>()?)?))
+    }
+
+    /// A table of columns by their names.
+    pub(crate) fn table(columns: &Bound<'_, PyDict>) -> PyResult<RecordBatch> {
+        let (mut fields, mut arrays) = (Vec::new(), Vec::new());
+        for (name, column) in columns {
+            let array = Self::of(&column)?.whole(column.py())?;
+            fields.push(Field::new(name.extract::<String>()?, array.data_type().clone(), true));
+            arrays.push(array);
+        }
+        RecordBatch::try_new(Arc::new(Schema::new(fields)), arrays).map_err(of_arrow)
     }
 
     fn single(array: ArrayRef) -> Self {
