@@ -2,8 +2,8 @@
 //! the library and, for Arrow, by `bindings/common`.
 //!
 //! * `array.rs`, `batch.rs`, `table.rs`, `answers.rs`: what Python gets, with the PyCapsule protocols of Arrow.
-//! * `source.rs`, `of_python.rs`: what Python gives: Arrow, NumPy and other buffers, sequences. `given.rs`: other
-//!   arguments, refused by their names.
+//! * `source.rs`, `of_python.rs`, `pandas.rs`: what Python gives: Arrow, NumPy and other buffers, sequences, pandas.
+//!   `given.rs`: other arguments, refused by their names.
 //! * `call.rs`: long calls release the interpreter lock and end soon after Ctrl-C.
 //! * `base.rs`: what stores of fingerprints (`store/`) and key indexes (`key_index/`) share; `open.rs` makes them.
 //! * `sketch/`: fingerprints, signatures and keys of texts.
@@ -26,6 +26,7 @@ mod log;
 mod of_python;
 mod open;
 mod opened;
+mod pandas;
 mod pickled;
 mod process;
 mod reports;

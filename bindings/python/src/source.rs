@@ -6,23 +6,25 @@ use std::sync::Arc;
 
 use arrow_array::cast::AsArray;
 use arrow_array::{
-    Array, ArrayReader, ArrayRef, FixedSizeBinaryArray, Int64Array, NullArray, UInt64Array, new_empty_array,
+    Array, ArrayReader, ArrayRef, FixedSizeBinaryArray, Int64Array, NullArray, RecordBatch, StructArray, UInt64Array,
+    new_empty_array,
 };
 use arrow_buffer::{Buffer, ScalarBuffer};
-use arrow_schema::DataType;
+use arrow_schema::{DataType, Field, Schema};
 use arrow_select::concat::concat;
 use fpstore::{Error, ErrorKind};
 use pyo3::PyTypeInfo;
 use pyo3::exceptions::{PyImportError, PyTypeError};
 use pyo3::prelude::*;
-use pyo3::types::{PyBytes, PyList, PyMemoryView, PyRange, PyRangeMethods, PyString};
+use pyo3::types::{PyBytes, PyDict, PyList, PyMemoryView, PyRange, PyRangeMethods, PyString};
 
 use crate::array::PyArray;
 use crate::batch::PyBatch;
 use crate::capsule;
-use crate::errors::{invalid, of_store};
+use crate::errors::{invalid, of_arrow, of_store};
 use crate::given::refused;
 use crate::of_python::{of_fingerprints, of_values};
+use crate::pandas;
 
 /// Rows of a piece of a buffer.
 const PIECE: usize = 1 << 17;
@@ -82,7 +84,7 @@ impl Source {
         }
         if let Ok(batch) = given.cast::<PyBatch>() {
             let PyBatch { batch, hasher, .. } = batch.get().clone();
-            return Ok(Self { hasher, ..Self::single(Arc::new(arrow_array::StructArray::from(batch))) });
+            return Ok(Self { hasher, ..Self::single(Arc::new(StructArray::from(batch))) });
         }
         // That of pandas needs pyarrow.
         let stream =
@@ -96,6 +98,9 @@ impl Source {
         if given.hasattr("__arrow_c_array__")? {
             let array = capsule::to_array(&given.call_method0("__arrow_c_array__")?)?;
             return Ok(Self::single(py.detach(|| sound(array)).map_err(of_store)?));
+        }
+        if let Some(columns) = pandas::columns(given)? {
+            return Ok(Self::single(Arc::new(StructArray::from(Self::table(&columns)?))));
         }
         if let Ok(view) = PyMemoryView::from(given) {
             let (dimensions, size): (usize, usize) =
@@ -115,6 +120,9 @@ impl Source {
         if given.is_instance_of::<PyString>() {
             return Err(refused(name, given, "a column"));
         }
+        if let Some(list) = pandas::values(given)? {
+            return Ok(Self::single(values(&list)?));
+        }
         let list = PyList::type_object(py).call1((given,)).map_err(|error| {
             // An error of the caller's own iterator goes to the caller.
             if !error.is_instance_of::<PyTypeError>(py) {
@@ -123,6 +131,17 @@ impl Source {
             refused(name, given, "an Arrow array or stream, a buffer or a sequence")
         })?;
         Ok(Self::single(values(list.cast::<PyList>()?)?))
+    }
+
+    /// A table of columns by their names.
+    pub(crate) fn table(columns: &Bound<'_, PyDict>) -> PyResult<RecordBatch> {
+        let (mut fields, mut arrays) = (Vec::new(), Vec::new());
+        for (name, column) in columns {
+            let array = Self::of(&name.str()?.to_cow()?, &column)?.whole(column.py())?;
+            fields.push(Field::new(name.extract::<String>()?, array.data_type().clone(), true));
+            arrays.push(array);
+        }
+        RecordBatch::try_new(Arc::new(Schema::new(fields)), arrays).map_err(of_arrow)
     }
 
     fn single(array: ArrayRef) -> Self {

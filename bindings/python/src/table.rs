@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use arrow_array::{Array, ArrayRef, BooleanArray, RecordBatch, RecordBatchIterator, StructArray, UInt64Array};
-use arrow_schema::{Field, Schema, SchemaRef};
+use arrow_schema::SchemaRef;
 use arrow_select::concat::concat_batches;
 use arrow_select::filter::filter_record_batch;
 use arrow_select::take::take;
@@ -31,18 +31,6 @@ pub(crate) struct PyTable {
 }
 
 impl PyTable {
-    fn of_columns(columns: &Bound<'_, PyDict>) -> PyResult<Self> {
-        let (mut fields, mut arrays) = (Vec::new(), Vec::new());
-        for (name, column) in columns {
-            let array = Source::of(&name.str()?.to_cow()?, &column)?.whole(column.py())?;
-            fields.push(Field::new(name.extract::<String>()?, array.data_type().clone(), true));
-            arrays.push(array);
-        }
-        let schema = Arc::new(Schema::new(fields));
-        let batch = RecordBatch::try_new(Arc::clone(&schema), arrays).map_err(of_arrow)?;
-        Ok(Self { schema, batches: vec![batch] })
-    }
-
     /// The batches without the rows of these numbers.
     fn filtered(&self, rows: &UInt64Array) -> Result<Vec<RecordBatch>> {
         let mut is_kept = vec![true; self.__len__()];
@@ -71,7 +59,8 @@ impl PyTable {
     #[new]
     fn new(py: Python<'_>, table: &Bound<'_, PyAny>) -> PyResult<Self> {
         if let Ok(columns) = table.cast::<PyDict>() {
-            return Self::of_columns(columns);
+            let batch = Source::table(columns)?;
+            return Ok(Self { schema: batch.schema(), batches: vec![batch] });
         }
         if let Ok(table) = table.cast::<Self>() {
             return Ok(table.get().clone());

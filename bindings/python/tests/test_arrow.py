@@ -1,6 +1,9 @@
 """Columns from and to other packages. Each test is skipped where its package is missing."""
 
 import array
+import subprocess
+import sys
+import textwrap
 
 import pytest
 
@@ -119,6 +122,78 @@ def test_pandas(store):
     frame = pd.DataFrame({"text": ["one two three", "one two three"]})
     kept, _ = fp.dedup(frame, method="simhash")
     assert len(kept) == 1
+
+
+WITHOUT_PYARROW = """
+    import sys
+    # As where it is not installed.
+    sys.modules["pyarrow"] = None
+    import numpy as np
+    import pandas as pd
+    import fpstore as fp
+    path = sys.argv[1]
+
+    texts = ["one two three", None, "four five six"]
+    expected = fp.simhash(texts).to_pylist()
+    for column in (pd.Series(texts), pd.Series(texts, dtype=object), pd.Series(texts, dtype="string"), pd.Index(texts)):
+        assert fp.simhash(column).to_pylist() == expected
+    for missing in (float("nan"), pd.NA):
+        assert fp.simhash(pd.Series([texts[0], missing, texts[2]], dtype=object)).to_pylist() == expected
+
+    store = fp.create(path + "/numbers")
+    numbers = pd.Series([1, 2, 2**63], dtype="uint64")
+    assert store.load(numbers, ids=pd.RangeIndex(3))["added"] == 3
+    assert store.load(numbers.to_numpy(), ids=numbers.index)["added"] == 0
+    assert store.load(pd.Series([7, None], dtype="UInt64"), ids=pd.Series([4, 5]))["nulls"] == 1
+    assert store.load(pd.DataFrame({"fingerprint": numbers, "id": [10, 11, 12]}))["added"] == 3
+    assert store.query(numbers[1:], 0).to_pydict()["id"] == [1, 11, 2, 12]
+    assert store.contains_near(numbers, 0).to_pylist() == [True] * 3
+
+    frame = pd.DataFrame({"url": list("abcd"), "text": ["a b c d e f g"] * 2 + ["h i j k l m n", None],
+                          "n": np.arange(4, dtype="i4"), "score": [0.5, None, 1, 2], "ok": [True, False, True, True]})
+    kept, evidence = fp.dedup(frame, id="url", threshold=0.7)
+    assert kept.to_pydict() == {"url": ["a", "c", "d"], "text": ["a b c d e f g", "h i j k l m n", None],
+                                "n": [0, 2, 3], "score": [0.5, 1.0, 2.0], "ok": [True, True, True]}
+    assert evidence.to_pydict()["id"] == ["b"]
+    assert fp.Table(frame[:0]).column_names == list(frame)
+    assert pd.DataFrame(kept.to_pydict())["url"].tolist() == ["a", "c", "d"]
+    print("ended")
+"""
+
+
+def test_pandas_without_pyarrow(tmp_path):
+    pytest.importorskip("pandas")
+    command = [sys.executable, "-c", textwrap.dedent(WITHOUT_PYARROW), str(tmp_path)]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=600)
+    assert done.stdout.strip() == "ended", done.stderr
+
+
+def test_arro3(store, other):
+    a3 = pytest.importorskip("arro3.core")
+    u64, text = a3.DataType.uint64(), a3.DataType.string()
+    fingerprints, ids = a3.Array(FINGERPRINTS, u64), a3.Array(IDS, text)
+    assert store.load(fingerprints, ids=ids)["added"] == 4
+    check(store)
+    columns = {"fingerprint": fingerprints, "id": ids}
+    batch = a3.RecordBatch.from_pydict(columns)
+    reader = a3.RecordBatchReader.from_batches(batch.schema, [batch.slice(0, 1), batch.slice(1)])
+    for table in (batch, a3.Table.from_pydict(columns), reader):
+        assert store.load(table)["records"] == 4
+    chunks = a3.ChunkedArray([fingerprints.slice(0, 1), fingerprints.slice(1)])
+    assert store.load(chunks, ids=ids)["records"] == 4
+    check(store)
+    pairs = a3.Table.from_arrow(store.pairs(3))
+    assert pairs.column_names == ["id_a", "id_b", "distance", "fp_a", "fp_b"] and pairs.num_rows == 2
+    assert a3.RecordBatch.from_arrow(next(store.pairs(3))).num_rows == 2
+    assert a3.Schema.from_arrow(store.pairs(3)).names == pairs.column_names
+    assert sum(batch.num_rows for batch in a3.RecordBatchReader.from_stream(store.query(fingerprints, 3))) == 8
+    hashes = a3.Array.from_arrow(fp.simhash(a3.Array(["a b", None], text)))
+    assert hashes.type == u64 and hashes.null_count == 1
+    assert a3.Table.from_arrow(fp.Table(columns)).num_rows == 4
+    wide = fp.create(other, width=128)
+    rows = a3.Array([bytes([n] * 16) for n in range(9)], a3.DataType.binary(16))
+    assert wide.load(rows, ids=a3.Array(range(9), u64))["added"] == 9
+    assert a3.Table.from_arrow(wide.records())["fingerprint"].type == a3.DataType.binary(16)
 
 
 def test_duckdb(store):
