@@ -33,7 +33,8 @@ fn text(installed: bool, ci: Option<&OsStr>) -> Result<&'static str> {
 }
 
 /// Builds the module for Python and returns its checks, if python3 is there. `programs` is the directory of the programs.
-pub(super) fn jobs(workspace: &Workspace, programs: &Path) -> Result<Vec<Job>> {
+/// With `long`, one of them is the endurance of the package.
+pub(super) fn jobs(workspace: &Workspace, programs: &Path, long: bool) -> Result<Vec<Job>> {
     if !runs("python3") {
         return Ok(Vec::new());
     }
@@ -42,6 +43,9 @@ pub(super) fn jobs(workspace: &Workspace, programs: &Path) -> Result<Vec<Job>> {
     let job = |check: &&str| {
         let mut command = Command::new(&this);
         command.args(["python", check]).arg(programs);
+        if long && *check == "plain" {
+            command.env("FPSTORE_LONG", "1");
+        }
         Job { name: format!("Python: {check}"), command }
     };
     Ok(python::CHECKS.iter().map(job).collect())
