@@ -246,6 +246,16 @@ pub(crate) fn failed(error: arrow_schema::ArrowError) -> Error {
     }
 }
 
+/// The values of a list, with a look at signals now and then: Ctrl-C ends a conversion of millions too.
+fn each<'a, 'py>(values: &'a Bound<'py, PyList>) -> impl Iterator<Item = PyResult<Bound<'py, PyAny>>> + 'a {
+    values.iter().enumerate().map(|(row, value)| {
+        if row.is_multiple_of(1 << 14) {
+            value.py().check_signals()?;
+        }
+        Ok(value)
+    })
+}
+
 /// An array of Python values: integers, strings, bytes of one length, or lists of integers or strings. None is a null.
 fn of_values(values: &Bound<'_, PyList>) -> PyResult<ArrayRef> {
     let Some(first) = values.iter().find(|value| !value.is_none()) else {
@@ -253,16 +263,16 @@ fn of_values(values: &Bound<'_, PyList>) -> PyResult<ArrayRef> {
     };
     if first.is_instance_of::<PyString>() {
         let mut texts = StringBuilder::new();
-        for value in values {
-            texts.append_option(value.extract::<Option<String>>()?);
+        for value in each(values) {
+            texts.append_option(value?.extract::<Option<String>>()?);
         }
         return Ok(Arc::new(texts.finish()));
     }
     if let Ok(bytes) = first.cast::<PyBytes>() {
         let length = bytes.as_bytes().len();
         let mut rows = FixedSizeBinaryBuilder::new(i32::try_from(length).unwrap_or(i32::MAX));
-        for value in values {
-            match value.extract::<Option<Vec<u8>>>()? {
+        for value in each(values) {
+            match value?.extract::<Option<Vec<u8>>>()? {
                 Some(bytes) => rows.append_value(bytes).map_err(of_arrow)?,
                 None => rows.append_null(),
             }
@@ -273,19 +283,20 @@ fn of_values(values: &Bound<'_, PyList>) -> PyResult<ArrayRef> {
         return lists(values);
     }
     if first.is_instance_of::<PyBool>() {
-        let all = values.iter().map(|value| value.extract::<Option<bool>>()).collect::<PyResult<BooleanArray>>()?;
+        let all = each(values).map(|value| value?.extract::<Option<bool>>()).collect::<PyResult<BooleanArray>>()?;
         return Ok(Arc::new(all));
     }
     if values.iter().any(|value| value.is_instance_of::<PyFloat>()) {
-        let all = values.iter().map(|value| value.extract::<Option<f64>>()).collect::<PyResult<Float64Array>>()?;
+        let all = each(values).map(|value| value?.extract::<Option<f64>>()).collect::<PyResult<Float64Array>>()?;
         return Ok(Arc::new(all));
     }
     if values.iter().any(|value| value.extract::<i64>().is_ok_and(|value| value < 0)) {
-        let all = values.iter().map(|value| value.extract::<Option<i64>>()).collect::<PyResult<Int64Array>>()?;
+        let all = each(values).map(|value| value?.extract::<Option<i64>>()).collect::<PyResult<Int64Array>>()?;
         return Ok(Arc::new(all));
     }
     let mut numbers = UInt64Builder::new();
-    for value in values {
+    for value in each(values) {
+        let value = value?;
         numbers.append_option(value.extract::<Option<u64>>().map_err(|_| unexpected(&value))?);
     }
     Ok(Arc::new(numbers.finish()))
@@ -295,7 +306,8 @@ fn of_values(values: &Bound<'_, PyList>) -> PyResult<ArrayRef> {
 fn of_fingerprints(values: &Bound<'_, PyList>, width: u32) -> PyResult<ArrayRef> {
     let mut words = UInt64Builder::new();
     let mut rows = FixedSizeBinaryBuilder::new((width / 8).cast_signed());
-    for value in values {
+    for value in each(values) {
+        let value = value?;
         let fingerprint = if value.is_none() { None } else { Some(scalar::one(&value, width)?.to_be_bytes()) };
         match fingerprint {
             Some(bytes) if width == 64 => words.append_option(bytes.try_into().ok().map(u64::from_be_bytes)),
@@ -317,23 +329,23 @@ fn lists(values: &Bound<'_, PyList>) -> PyResult<ArrayRef> {
     let first = values.iter().find_map(|list| list.try_iter().ok()?.next()?.ok());
     if first.as_ref().is_some_and(|first| first.is_instance_of::<PyString>()) {
         let mut lists = ListBuilder::new(StringBuilder::new());
-        for list in values {
-            let list: Option<Vec<String>> = list.extract()?;
+        for list in each(values) {
+            let list: Option<Vec<String>> = list?.extract()?;
             lists.append_option(list.map(|list| list.into_iter().map(Some)));
         }
         return Ok(Arc::new(lists.finish()));
     }
     if first.is_some_and(|first| first.is_instance_of::<PyBytes>()) {
         let mut lists = ListBuilder::new(BinaryBuilder::new());
-        for list in values {
-            let list: Option<Vec<Vec<u8>>> = list.extract()?;
+        for list in each(values) {
+            let list: Option<Vec<Vec<u8>>> = list?.extract()?;
             lists.append_option(list.map(|list| list.into_iter().map(Some)));
         }
         return Ok(Arc::new(lists.finish()));
     }
     let mut lists = ListBuilder::new(UInt64Builder::new());
-    for list in values {
-        let list: Option<Vec<u64>> = list.extract()?;
+    for list in each(values) {
+        let list: Option<Vec<u64>> = list?.extract()?;
         lists.append_option(list.map(|list| list.into_iter().map(Some)));
     }
     Ok(Arc::new(lists.finish()))

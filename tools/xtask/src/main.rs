@@ -29,10 +29,10 @@ Usage: cargo xtask COMMAND
          with --long all points of the sweeps, benches in test mode, power failures of recorded processes,
          packages and other platforms;
          with --again also the steps that passed before and for which nothing has changed since
-  python [--interpreter PYTHON]...
+  python [--interpreter PYTHON]... [--wheels DIR]
          build the wheel and the source distribution of the package for Python in target/python/wheels, install the
          wheel in empty environments, and test it there; with other interpreters too, and for a free-threaded one
-         build a wheel of its own
+         build a wheel of its own. With --wheels test those of a directory, and build none
   generate
          write man pages and shell completions of all programs to target/share
   torture [--kills N] [--interrupts N] [--disks N] [--records N] [--seed N] [--programs DIR] [--dir DIR]

@@ -2,7 +2,7 @@
 
 use std::env;
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::{self, Path, PathBuf};
 use std::process::Command;
 
 use anyhow::{Context, Result, bail, ensure};
@@ -44,22 +44,19 @@ impl Interpreter {
 pub(crate) fn run(arguments: &[&str]) -> Result<()> {
     let workspace = Workspace::find()?;
     let mut interpreters = vec![Interpreter::find("python3".as_ref())?];
+    let mut given = None;
     options::each(arguments, |name, value| {
-        if name == "--interpreter" {
-            interpreters.push(Interpreter::find(value.as_ref())?);
+        match name {
+            "--interpreter" => interpreters.push(Interpreter::find(value.as_ref())?),
+            "--wheels" => given = Some(path::absolute(value)?),
+            _ => return Ok(false),
         }
-        Ok(name == "--interpreter")
+        Ok(true)
     })?;
-    let wheels = workspace.target.join("python").join("wheels");
-    if wheels.exists() {
-        fs::remove_dir_all(&wheels)?;
-    }
-    // Of the files of the source distribution, which shows that they are enough.
-    build(&workspace, &wheels, &["--sdist"])?;
-    for interpreter in interpreters.iter().filter(|interpreter| interpreter.is_free_threaded) {
-        let path = interpreter.path.to_str().context("the path of an interpreter is not UTF-8")?;
-        build(&workspace, &wheels, &["--interpreter", path])?;
-    }
+    let wheels = match given {
+        Some(wheels) => wheels,
+        None => build_all(&workspace, &interpreters)?,
+    };
     check_names(&wheels)?;
     for (number, interpreter) in interpreters.iter().enumerate() {
         read_me(&workspace, &wheels, interpreter, &format!("wheel-{number}-empty"))?;
@@ -84,9 +81,25 @@ pub(crate) fn run(arguments: &[&str]) -> Result<()> {
     Ok(())
 }
 
+/// Builds all wheels and returns their directory.
+fn build_all(workspace: &Workspace, interpreters: &[Interpreter]) -> Result<PathBuf> {
+    let wheels = workspace.target.join("python").join("wheels");
+    if wheels.exists() {
+        fs::remove_dir_all(&wheels)?;
+    }
+    // Of the files of the source distribution, which shows that they are enough. Not with `--locked`: there cargo takes
+    // out of the lock file what the other members of the workspace need.
+    build(workspace, &wheels, &["--sdist"])?;
+    for interpreter in interpreters.iter().filter(|interpreter| interpreter.is_free_threaded) {
+        let path = interpreter.path.to_str().context("the path of an interpreter is not UTF-8")?;
+        build(workspace, &wheels, &["--locked", "--interpreter", path])?;
+    }
+    Ok(wheels)
+}
+
 fn build(workspace: &Workspace, wheels: &Path, options: &[&str]) -> Result<()> {
     let mut build = Environment::of(workspace, "build")?.module("maturin");
-    build.args(["build", "--release", "--locked", "--out"]).arg(wheels).args(options);
+    build.args(["build", "--release", "--out"]).arg(wheels).args(options);
     build.current_dir(workspace.root.join(PACKAGE)).env("CARGO_TARGET_DIR", &workspace.target);
     succeed(workspace, build)
 }
