@@ -1,6 +1,6 @@
 //! Answers that come while they are found.
 
-use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::{self, ThreadId};
 
@@ -41,6 +41,9 @@ pub(crate) struct PyAnswers {
     schema: SchemaRef,
     progress: Progress,
     skipped: Arc<AtomicU64>,
+    /// Set before the answers are taken out: threads that wait for batches then leave them alone, so that they are not
+    /// ahead of the thread that closes them again and again.
+    is_taken: AtomicBool,
     answers: OfProcess<Mutex<Option<Answers>>>,
 }
 
@@ -48,7 +51,8 @@ impl PyAnswers {
     pub(crate) fn new(answers: Answers) -> Self {
         let (schema, progress) = (answers.schema(), answers.progress().clone());
         let skipped = Arc::clone(answers.skipped_keys());
-        Self { schema, progress, skipped, answers: OfProcess::new(Mutex::new(Some(answers))) }
+        let answers = OfProcess::new(Mutex::new(Some(answers)));
+        Self { schema, progress, skipped, is_taken: AtomicBool::new(false), answers }
     }
 
     /// Only for threads that do not hold the lock of the interpreter.
@@ -59,6 +63,7 @@ impl PyAnswers {
 
     /// Takes the answers; those that are not taken stop without waiting for their end.
     fn take(&self, py: Python<'_>) -> Option<Answers> {
+        self.is_taken.store(true, Relaxed);
         py.detach(|| self.lock().ok()?.take())
     }
 
@@ -70,8 +75,9 @@ impl PyAnswers {
                     Err(error) => return Ok(Some(Err(error))),
                 };
                 let next = match &mut *answers {
+                    Some(_) if self.is_taken.load(Relaxed) => return Ok(Some(Err(refused(GONE)))),
                     Some(answers) => answers.next_within(PAUSE),
-                    None => Ok(Some(Err(refused("the answers were read or closed already")))),
+                    None => Ok(Some(Err(refused(GONE)))),
                 };
                 if matches!(next, Ok(Some(Err(_)))) {
                     // What follows an error is not the end.
@@ -91,6 +97,8 @@ impl PyAnswers {
         }
     }
 }
+
+const GONE: &str = "the answers were read or closed already";
 
 fn refused(message: &str) -> Error {
     Error::new(ErrorKind::InvalidInput, message)
@@ -210,7 +218,7 @@ impl PyAnswers {
         requested_schema: Option<Bound<'py, PyAny>>,
     ) -> PyResult<Bound<'py, PyCapsule>> {
         let _ = requested_schema;
-        let answers = self.take(py).ok_or_else(|| invalid("the answers were read or closed already"))?;
+        let answers = self.take(py).ok_or_else(|| invalid(GONE))?;
         capsule::of_stream(py, Box::new(Interruptible { answers, python: thread::current().id() }))
     }
 

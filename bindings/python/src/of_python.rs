@@ -29,6 +29,10 @@ impl<'py> Values<'_, 'py> {
     /// What `make` makes of every value that is not None; an error names the row.
     fn with<T>(self, make: impl Fn(&Bound<'py, PyAny>) -> PyResult<T>) -> impl Iterator<Item = PyResult<Option<T>>> {
         self.list.iter().enumerate().map(move |(row, value)| {
+            // Ctrl-C ends the conversion of millions, too.
+            if row.is_multiple_of(1 << 14) {
+                value.py().check_signals()?;
+            }
             let made = if value.is_none() { Ok(None) } else { make(&value).map(Some) };
             made.map_err(|error| in_row(value.py(), error, self.name, row))
         })

@@ -67,3 +67,17 @@ def test_the_readme():
     readme = pathlib.Path(__file__).parent.parent / "README.md"
     results = doctest.testfile(str(readme), module_relative=False, optionflags=doctest.NORMALIZE_WHITESPACE)
     assert results.failed == 0 and results.attempted > 10
+
+
+def test_the_section_of_the_main_readme(tmp_path, monkeypatch):
+    polars = pytest.importorskip("polars")
+    text = (pathlib.Path(__file__).parents[3] / "README.md").read_text()
+    section = text[text.index("## In Python") :]
+    code = section.split("```python\n")[1].split("```")[0]
+    monkeypatch.chdir(tmp_path)
+    texts = [f"page {number // 2} of a site that a crawler has seen more than once" for number in range(2000)]
+    pages = {"url": [f"https://example.org/{number}" for number in range(2000)], "text": texts}
+    polars.DataFrame(pages).write_parquet("pages.parquet")
+    names = {}
+    exec(code, names)
+    assert len(names["store"]) == 2000 and len(names["why"]) >= 1000

@@ -29,9 +29,10 @@ Usage: cargo xtask COMMAND
          with --long all points of the sweeps, benches in test mode, power failures of recorded processes,
          packages and other platforms;
          with --again also the steps that passed before and for which nothing has changed since
-  python
-         build the wheel and the source distribution of the package for Python in target/python/wheels, and test the
-         wheel in an empty environment
+  python [--interpreter PYTHON]... [--wheels DIR]
+         build the wheel and the source distribution of the package for Python in target/python/wheels, install the
+         wheel in empty environments, and test it there; with other interpreters too, and for a free-threaded one
+         build a wheel of its own. With --wheels test those of a directory, and build none
   generate
          write man pages and shell completions of all programs to target/share
   torture [--kills N] [--interrupts N] [--disks N] [--records N] [--seed N] [--programs DIR] [--dir DIR]
@@ -51,7 +52,9 @@ fn main() -> ExitCode {
         ["test", options @ ..] if options.iter().all(|option| ["--long", "--again"].contains(option)) => {
             test::run(options.contains(&"--long"), options.contains(&"--again"))
         }
-        ["python"] => python::run(),
+        ["python", options @ ..] if options.first().is_none_or(|option| option.starts_with("--")) => {
+            python::run(options)
+        }
         ["python", check, programs] => python::check(check, Path::new(programs)),
         ["crash", options @ ..] => crash::run(options),
         ["torture", options @ ..] => torture::run(options),

@@ -1,8 +1,8 @@
 //! `cargo xtask test`: builds everything once, runs all tests, and ends with a summary and the times.
 //!
 //! A failed step does not stop later steps, so one run shows all failures. The short run takes a part of the points of
-//! the long sweeps (`tests/it/points.rs`); `--long` takes all, adds the benches in test mode and 10,000 power failures
-//! of recorded processes, packs the crates, and looks at other platforms. A step that passed before is not run again
+//! the long sweeps (`tests/it/points.rs`); `--long` takes all, adds the benches in test mode, 10,000 power failures of
+//! recorded processes and the endurance of the package for Python, packs the crates, and looks at other platforms. A step that passed before is not run again
 //! while nothing has changed (`passed.rs`).
 
 mod binaries;

@@ -29,7 +29,7 @@ impl Environment {
         if fs::read_to_string(&made).is_ok_and(|found| found == wanted) {
             return Ok(Self(place));
         }
-        let environment = Self::empty(workspace, name)?;
+        let environment = Self::empty(workspace, name, "python3".as_ref())?;
         let mut install = environment.module("pip");
         install.args(["install", "--quiet", "--disable-pip-version-check", "-r"]).arg(&file);
         run(install)?;
@@ -37,13 +37,13 @@ impl Environment {
         Ok(environment)
     }
 
-    /// An environment without packages.
-    pub(super) fn empty(workspace: &Workspace, name: &str) -> Result<Self> {
+    /// An environment of an interpreter, without packages.
+    pub(super) fn empty(workspace: &Workspace, name: &str, interpreter: &Path) -> Result<Self> {
         let place = workspace.target.join("python").join(name);
         if place.exists() {
             fs::remove_dir_all(&place)?;
         }
-        let mut make = Command::new("python3");
+        let mut make = Command::new(interpreter);
         make.args(["-m", "venv"]).arg(&place);
         run(make)?;
         Ok(Self(place))
@@ -51,10 +51,19 @@ impl Environment {
 
     /// A command that runs a module in the environment.
     pub(super) fn module(&self, name: &str) -> Command {
-        let python = if cfg!(windows) { "Scripts/python.exe" } else { "bin/python" };
-        let mut command = Command::new(self.0.join(Path::new(python)));
+        let mut command = self.python();
         command.args(["-m", name]);
         command
+    }
+
+    /// The interpreter of the environment.
+    pub(super) fn python(&self) -> Command {
+        Command::new(self.programs().join(if cfg!(windows) { "python.exe" } else { "python" }))
+    }
+
+    /// The directory of its programs.
+    pub(super) fn programs(&self) -> PathBuf {
+        self.0.join(if cfg!(windows) { "Scripts" } else { "bin" })
     }
 }
 

@@ -2,9 +2,10 @@
 //!
 //! The tests run in environments of their own below `target/python`, with pinned packages: one with pytest alone, one
 //! with everything that the package works with, one that checks types. `cargo xtask test` runs them with the module
-//! that was built for the tests, as jobs of their own; this task builds the wheel and tests that.
+//! that was built for the tests, as jobs of their own; this task builds the wheel and tests that (`wheel.rs`).
 
 mod environment;
+mod wheel;
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -15,41 +16,10 @@ use serde_json::Value;
 
 use crate::workspace::{SUITE, Workspace, announce};
 use environment::{Environment, PACKAGE};
+pub(crate) use wheel::run;
 
 /// The checks, each with an environment of its name.
 pub(crate) const CHECKS: [&str; 3] = ["full", "plain", "types"];
-
-/// Builds the wheel and the source distribution, installs the wheel in an empty environment, and tests it there.
-pub(crate) fn run() -> Result<()> {
-    let workspace = Workspace::find()?;
-    let wheels = workspace.target.join("python").join("wheels");
-    if wheels.exists() {
-        fs::remove_dir_all(&wheels)?;
-    }
-    let tools = Environment::of(&workspace, "build")?;
-    let mut build = tools.module("maturin");
-    // Of the files of the source distribution, which shows that they are enough.
-    build.args(["build", "--release", "--sdist", "--out"]).arg(&wheels);
-    build.current_dir(workspace.root.join(PACKAGE)).env("CARGO_TARGET_DIR", &workspace.target);
-    succeed(&workspace, build)?;
-    let made: Vec<PathBuf> = fs::read_dir(&wheels)?.map(|file| Ok(file?.path())).collect::<Result<_>>()?;
-    let wheel = made.iter().find(|file| file.extension().is_some_and(|end| end == "whl"));
-    let wheel = wheel.context("maturin made no wheel")?;
-    let programs = workspace.build_for_tests("fpstore-tools")?;
-    for name in ["plain", "full"] {
-        let place = Environment::empty(&workspace, &format!("wheel-{name}"))?;
-        let mut install = place.module("pip");
-        install.args(["install", "--quiet", "--disable-pip-version-check"]).arg(wheel);
-        install.arg("-r").arg(environment::requirements(&workspace, name));
-        succeed(&workspace, install)?;
-        let mut tests = place.module("pytest");
-        tests.args(["-q", "--import-mode=importlib", "-p", "no:cacheprovider"]);
-        // From another directory: the package in the sources has no module.
-        tests.arg(workspace.root.join(PACKAGE).join("tests")).current_dir(&wheels);
-        succeed(&workspace, with_programs(tests, &programs))?;
-    }
-    Ok(())
-}
 
 /// Builds the module in the profile of the tests, puts it into the package, and returns its path.
 pub(crate) fn build_module(workspace: &Workspace) -> Result<PathBuf> {

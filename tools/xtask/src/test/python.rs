@@ -33,7 +33,7 @@ fn text(installed: bool, ci: Option<&OsStr>) -> Result<&'static str> {
 }
 
 /// Builds the module for Python and returns its checks, if python3 is there. `programs` is the directory of the programs.
-/// With `long` they take many more examples.
+/// With `long` they take many more examples, and one of them is the endurance of the package.
 pub(super) fn jobs(workspace: &Workspace, programs: &Path, long: bool) -> Result<Vec<Job>> {
     if !runs("python3") {
         return Ok(Vec::new());
