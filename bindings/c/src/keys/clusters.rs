@@ -26,7 +26,7 @@ pub unsafe extern "C" fn fps_keys_clusters(
         border(error, || {
             export(out, || {
                 let (rule, options) = (rule_of(rule)?, cluster_options_of(options, Linkage::Single)?);
-                with(store, |handle| fpstore_bindings::key_clusters(handle, rule, &options))
+                with(store, |handle| fpstore_bindings::key_clusters(&handle.keys()?.snapshot(), rule, &options))
             })
         })
     }
@@ -48,7 +48,9 @@ pub unsafe extern "C" fn fps_keys_keep(
         border(error, || {
             export(out, || {
                 let (rule, options) = (rule_of(rule)?, cluster_options_of(options, Linkage::Star)?);
-                with(store, |handle| fpstore_bindings::key_keep(handle, rule, kept(evidence), &options))
+                with(store, |handle| {
+                    fpstore_bindings::key_keep(&handle.keys()?.snapshot(), rule, kept(evidence), &options)
+                })
             })
         })
     }

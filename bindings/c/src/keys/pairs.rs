@@ -69,7 +69,7 @@ pub unsafe extern "C" fn fps_keys_pairs(
         border(error, || {
             export(out, || {
                 let (rule, options) = (rule_of(rule)?, pair_options_of(options)?);
-                with(store, |handle| fpstore_bindings::key_pairs(handle, None, rule, &options))
+                with(store, |handle| fpstore_bindings::key_pairs(&handle.keys()?.snapshot(), None, rule, &options))
             })
         })
     }
@@ -90,9 +90,9 @@ pub unsafe extern "C" fn fps_keys_join(
         border(error, || {
             export(out, || {
                 let (rule, options) = (rule_of(rule)?, pair_options_of(options)?);
-                with(store, |handle| {
-                    with(other, |other| fpstore_bindings::key_pairs(handle, Some(other), rule, &options))
-                })
+                let one = with(store, |handle| Ok(handle.keys()?.snapshot()))?;
+                let two = with(other, |other| Ok(other.keys()?.snapshot()))?;
+                fpstore_bindings::key_pairs(&one, Some(&two), rule, &options)
             })
         })
     }

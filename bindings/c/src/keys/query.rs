@@ -107,7 +107,7 @@ pub unsafe extern "C" fn fps_keys_query_many(
                 with(store, |handle| {
                     let format = handle.keys()?.parameters().keys().unwrap_or_default();
                     let (keys, _, sketches) = Given::new(queries, format)?.whole()?;
-                    fpstore_bindings::key_queries(handle, &keys, sketches.as_ref(), how)
+                    fpstore_bindings::key_queries(&handle.keys()?.snapshot(), &keys, sketches.as_ref(), how)
                 })
             })
         })
