@@ -13,7 +13,7 @@ use crate::scalar::GivenId;
 /// Makes a function for each argument, for `from_py_with`.
 macro_rules! arguments {
     ($($wanted:literal: $($name:ident $type:ty),+;)+) => {$($(
-        pub(crate) fn $name(value: &Bound<'_, PyAny>) -> PyResult<$type> {
+        pub(crate) fn $name<'a>(value: &'a Bound<'_, PyAny>) -> PyResult<$type> {
             value.extract().map_err(|_| refused(stringify!($name), value, $wanted))
         }
     )+)+};
