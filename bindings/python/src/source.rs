@@ -21,8 +21,8 @@ use crate::array::PyArray;
 use crate::batch::PyBatch;
 use crate::capsule;
 use crate::errors::{invalid, of_store};
-use crate::given::refused;
 use crate::of_python::{of_fingerprints, of_values};
+use crate::refused::refused;
 
 /// Rows of a piece of a buffer.
 const PIECE: usize = 1 << 17;
