@@ -1,14 +1,16 @@
 //! An Arrow array that may know what made its values.
 
+use std::sync::Arc;
+
 use arrow_array::cast::AsArray;
 use arrow_array::types::{Float64Type, UInt32Type, UInt64Type};
-use arrow_array::{Array, ArrayRef};
-use arrow_schema::{DataType, Field};
+use arrow_array::{Array, ArrayRef, RecordBatch};
+use arrow_schema::{DataType, Field, Schema};
 use pyo3::exceptions::PyIndexError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyCapsule, PyList, PySlice, PyTuple};
 
-use crate::errors::invalid;
+use crate::errors::{invalid, of_arrow};
 use crate::{capsule, pickled, values};
 
 /// An Arrow array.
@@ -157,7 +159,9 @@ impl PyArray {
     }
 
     fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        pickled::as_call(py, "_array", (pickled::array_bytes(py, self)?, self.hasher()))
+        let schema = Arc::new(Schema::new(vec![Field::new("", self.array.data_type().clone(), true)]));
+        let batch = RecordBatch::try_new(Arc::clone(&schema), vec![Arc::clone(&self.array)]).map_err(of_arrow)?;
+        pickled::as_call(py, "_array", (pickled::bytes(py, &schema, &[batch])?, self.hasher()))
     }
 
     fn __repr__(&self, py: Python<'_>) -> String {
@@ -168,4 +172,13 @@ impl PyArray {
         let shown: Vec<String> = shown;
         format!("<fpstore.Array {}: {} [{}{more}]>", self.r#type(), self.array.len(), shown.join(", "))
     }
+}
+
+/// An array of its bytes, for pickle.
+#[pyfunction]
+#[pyo3(signature = (bytes, hasher))]
+pub(crate) fn _array(py: Python<'_>, bytes: &[u8], hasher: Option<String>) -> PyResult<PyArray> {
+    let batch = pickled::batch(py, bytes)?;
+    let array = batch.columns().first().ok_or_else(|| invalid("these are no bytes of an array"))?;
+    Ok(PyArray { array: Arc::clone(array), hasher })
 }

@@ -134,3 +134,15 @@ impl PyBatch {
         format!("<fpstore.Batch of {} rows: {}>", self.batch.num_rows(), columns.join(", "))
     }
 }
+
+/// A batch of its bytes, for pickle.
+#[pyfunction]
+#[pyo3(signature = (bytes, hasher, sample_bits))]
+pub(crate) fn _batch(
+    py: Python<'_>,
+    bytes: &[u8],
+    hasher: Option<String>,
+    sample_bits: Option<u8>,
+) -> PyResult<PyBatch> {
+    Ok(PyBatch { batch: pickled::batch(py, bytes)?, hasher, sample_bits })
+}

@@ -1,18 +1,17 @@
-//! Arguments by their names: one that is refused is told with its name, its value, and what is wanted.
+//! Arguments by their names: an error has the name, the value, and what is wanted.
 
 use std::path::PathBuf;
 
-use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
-use pyo3::types::PyInt;
 
 use crate::arguments::Size;
-use crate::errors::invalid;
+use crate::refused::refused;
 use crate::scalar::GivenId;
 
 /// Makes a function for each argument, for `from_py_with`.
 macro_rules! arguments {
     ($($wanted:literal: $($name:ident $type:ty),+;)+) => {$($(
+        #[allow(clippy::needless_lifetimes, reason = "texts are borrowed, other values are not")]
         pub(crate) fn $name<'a>(value: &'a Bound<'_, PyAny>) -> PyResult<$type> {
             value.extract().map_err(|_| refused(stringify!($name), value, $wanted))
         }
@@ -33,27 +32,4 @@ arguments! {
         sketch_column Option<&'a str>;
     "True or False": evidence bool, read_only bool, hard_links bool, yes bool, replace bool, id_index bool;
     "a str or os.PathLike": path PathBuf, tmp_dir Option<PathBuf>;
-}
-
-/// The exception of an argument: a `TypeError`, or of a number that is too small or too large an `InvalidInputError`.
-pub(crate) fn refused(name: &str, value: &Bound<'_, PyAny>, wanted: &str) -> PyErr {
-    if value.is_exact_instance_of::<PyInt>() && wanted.contains("number") {
-        return invalid(format!("{name}={value}: expected {wanted}, neither negative nor so large"));
-    }
-    PyTypeError::new_err(format!("{name}={}: expected {wanted}, not a {}", shown(value), type_name(value)))
-}
-
-/// A value for a message, cut short.
-pub(crate) fn shown(value: &Bound<'_, PyAny>) -> String {
-    const MOST: usize = 80;
-    let text = value.repr().map_or_else(|_| "?".to_owned(), |text| text.to_string());
-    match text.char_indices().nth(MOST) {
-        Some((end, _)) => format!("{}...", text.get(..end).unwrap_or_default()),
-        None => text,
-    }
-}
-
-/// The name of the type of a value.
-pub(crate) fn type_name(value: &Bound<'_, PyAny>) -> String {
-    value.get_type().name().map_or_else(|_| "?".to_owned(), |name| name.to_string())
 }

@@ -3,7 +3,7 @@
 //!
 //! * `array.rs`, `batch.rs`, `table.rs`, `answers.rs`: what Python gets, with the PyCapsule protocols of Arrow.
 //! * `source.rs`, `of_python.rs`, `pandas.rs`: what Python gives: Arrow, NumPy and other buffers, sequences, pandas.
-//!   `given.rs`: other arguments, refused by their names.
+//!   `given.rs`: other arguments; `refused.rs`: what is wrong with one.
 //! * `call.rs`: long calls release the interpreter lock and end soon after Ctrl-C.
 //! * `base.rs`: what stores of fingerprints (`store/`) and key indexes (`key_index/`) share; `open.rs` makes them.
 //! * `sketch/`: fingerprints, signatures and keys of texts.
@@ -29,6 +29,7 @@ mod opened;
 mod pandas;
 mod pickled;
 mod process;
+mod refused;
 mod reports;
 mod scalar;
 mod sketch;
@@ -47,25 +48,23 @@ mod _native {
     #[pymodule_export]
     use crate::answers::PyAnswers;
     #[pymodule_export]
-    use crate::array::PyArray;
+    use crate::array::{_array, PyArray};
     #[pymodule_export]
     use crate::base::{PyBaseSnapshot, PyBaseStore};
     #[pymodule_export]
-    use crate::batch::PyBatch;
+    use crate::batch::{_batch, PyBatch};
     #[pymodule_export]
-    use crate::key_index::{PyKeyIndex, PyKeyMatch, PyKeySnapshot};
+    use crate::key_index::{_key_match, PyKeyIndex, PyKeyMatch, PyKeySnapshot};
     #[pymodule_export]
     use crate::open::{create, open, repair, verify};
     #[pymodule_export]
-    use crate::pickled::{array, batch, key_matched, matched, table};
-    #[pymodule_export]
-    use crate::scalar::PyMatch;
+    use crate::scalar::{_match, PyMatch};
     #[pymodule_export]
     use crate::sketch::{bands, compare, health, lucene_min_hash, minhash, simhash};
     #[pymodule_export]
     use crate::store::{PySnapshot, PyStore};
     #[pymodule_export]
-    use crate::table::{PyTable, renamed};
+    use crate::table::{_table, PyTable, renamed};
 
     #[pymodule_init]
     fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {

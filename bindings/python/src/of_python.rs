@@ -9,7 +9,8 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyBytes, PyFloat, PyList, PyString, PyTuple};
 
 use crate::errors::{in_row, invalid, of_arrow};
-use crate::{given, scalar};
+use crate::refused::shown;
+use crate::scalar;
 
 /// Values of an argument, each of which may be None, which is a null.
 #[derive(Clone, Copy)]
@@ -21,9 +22,7 @@ struct Values<'a, 'py> {
 impl<'py> Values<'_, 'py> {
     /// Every value as a `T`; an error names the row.
     fn each<T: FromPyObjectOwned<'py>>(self, wanted: &'static str) -> impl Iterator<Item = PyResult<Option<T>>> {
-        self.with(move |value| {
-            value.extract().map_err(|_| invalid(format!("expected {wanted}, not {}", given::shown(value))))
-        })
+        self.with(move |value| value.extract().map_err(|_| invalid(format!("expected {wanted}, not {}", shown(value)))))
     }
 
     /// What `make` makes of every value that is not None; an error names the row.

@@ -6,7 +6,8 @@ use pyo3::prelude::*;
 use pyo3::types::{PyByteArray, PyBytes, PyInt, PyList, PyString, PyType};
 
 use crate::errors::{invalid, of_store};
-use crate::{given, pickled};
+use crate::pickled;
+use crate::refused::shown;
 
 /// A single fingerprint: an integer, bytes with the most significant first, or hexadecimal digits. None if the argument
 /// is something else, such as an array.
@@ -52,7 +53,7 @@ fn checked(fingerprint: AnyFingerprint, width: u32) -> PyResult<AnyFingerprint> 
 /// The single fingerprint of an argument.
 pub(crate) fn one(given: &Bound<'_, PyAny>, width: u32) -> PyResult<AnyFingerprint> {
     fingerprint(given, width)?.ok_or_else(|| {
-        let given = given::shown(given);
+        let given = shown(given);
         invalid(format!("expected one fingerprint: an int, bytes, or hexadecimal digits, not {given}"))
     })
 }
@@ -172,4 +173,15 @@ impl PyMatch {
 pub(crate) fn matches<'py>(py: Python<'py>, found: Vec<Match<AnyFingerprint>>) -> PyResult<Bound<'py, PyAny>> {
     let found: Vec<PyMatch> = found.into_iter().map(PyMatch::from).collect();
     PyList::new(py, found).map(Bound::into_any)
+}
+
+/// A match of its parts, for pickle.
+#[pyfunction]
+pub(crate) fn _match(distance: u32, fingerprint: &[u8], id: GivenId, is_count: bool) -> PyResult<PyMatch> {
+    let id = match (id, is_count) {
+        (GivenId::Number(count), true) => Id::Count(count),
+        (id, _) => id.into(),
+    };
+    let fingerprint = AnyFingerprint::from_be_bytes(fingerprint).map_err(of_store)?;
+    Ok(PyMatch(Match { fingerprint, distance, id }))
 }

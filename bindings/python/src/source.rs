@@ -22,9 +22,9 @@ use crate::array::PyArray;
 use crate::batch::PyBatch;
 use crate::capsule;
 use crate::errors::{invalid, of_arrow, of_store};
-use crate::given::refused;
 use crate::of_python::{of_fingerprints, of_values};
 use crate::pandas;
+use crate::refused::refused;
 
 /// Rows of a piece of a buffer.
 const PIECE: usize = 1 << 17;

@@ -26,8 +26,8 @@ use crate::{capsule, pickled};
 #[pyclass(frozen, name = "Table", module = "fpstore")]
 #[derive(Clone, Debug)]
 pub(crate) struct PyTable {
-    pub(crate) schema: SchemaRef,
-    pub(crate) batches: Vec<RecordBatch>,
+    schema: SchemaRef,
+    batches: Vec<RecordBatch>,
 }
 
 impl PyTable {
@@ -186,4 +186,11 @@ pub(crate) fn renamed(batch: &PyBatch, names: Vec<String>, values: &PyArray) -> 
     }
     let columns = StructArray::try_new(fields.into(), columns, None).map_err(of_arrow)?;
     Ok(PyBatch::new(RecordBatch::from(columns)))
+}
+
+/// A table of its bytes, for pickle.
+#[pyfunction]
+pub(crate) fn _table(py: Python<'_>, bytes: &[u8]) -> PyResult<PyTable> {
+    let (schema, batches) = pickled::batches(py, bytes)?;
+    Ok(PyTable { schema, batches })
 }

@@ -2,8 +2,10 @@
 
 use super::model::*;
 use crate::support::*;
-use fpstore::keys::{KeyQuery, KeySorter};
+use fpstore::clusters::Keeper;
+use fpstore::keys::{KeyPair, KeyQuery, KeyRule, KeySnapshot, KeySorter};
 use fpstore::{Id, IdKind, KeyFormat, KeyIndex};
+use std::ops::ControlFlow;
 
 #[test]
 fn loads_removals_replacements_and_merges_answer_as_comparing_all() {
@@ -165,4 +167,46 @@ fn wrong_use_is_refused() {
     }
     let counted = KeyIndex::create(directory.path().join("x"), &parameters(format, IdKind::None), &options());
     assert!(message(counted.map(drop)).contains("a key index has ids"));
+}
+
+#[test]
+fn a_snapshot_answers_everything_from_its_state() {
+    let format = KeyFormat::default();
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("store");
+    let index = KeyIndex::create(&path, &parameters(format, IdKind::Number), &options()).unwrap();
+    let all = records(300, 5, format, IdKind::Number, 3);
+    index.load(sorted(&path, &options(), format, &all[..200])).unwrap();
+    // What both of them answer: records, pairs, pairs with the index itself, and the sizes of the clusters.
+    let answers = |snapshot: &KeySnapshot| {
+        let (mut ids, mut pairs, mut between) = (Vec::new(), Vec::new(), 0);
+        let visit = |id: &Id, keys: &[u64], _: &[u8]| {
+            ids.push((id.clone(), keys.to_vec()));
+            true
+        };
+        snapshot.visit_records(visit).unwrap();
+        let push = |pair: KeyPair| {
+            pairs.push((pair.a, pair.b, pair.shared));
+            Ok(ControlFlow::Continue(()))
+        };
+        snapshot.pairs(KeyRule::new()).unwrap().visit(push).unwrap();
+        let count = |_: KeyPair| {
+            between += 1;
+            Ok(ControlFlow::Continue(()))
+        };
+        snapshot.pairs_with(snapshot, KeyRule::new()).unwrap().visit(count).unwrap();
+        let clusters = snapshot.clusters(KeyRule::new()).unwrap().find(&Keeper::Smallest).unwrap();
+        (ids, pairs, between, clusters.report(0).unwrap().clusters, snapshot.statistics().records)
+    };
+    let snapshot = index.snapshot();
+    let before = answers(&snapshot);
+    assert_eq!((before.0.len(), before.4), (200, 200));
+    assert!(before.1.len() > 100 && before.2 >= 2 * before.1.len());
+    index.load(sorted(&path, &options(), format, &all[200..])).unwrap();
+    assert_eq!(remove(&index, &[all[0].id.clone()]), 1);
+    assert!(index.compact().unwrap());
+    assert!(answers(&snapshot) == before, "the snapshot has changed");
+    let after = answers(&index.snapshot());
+    assert_eq!((after.0.len(), after.4), (299, 299));
+    assert!(index.verify().unwrap().damages.is_empty());
 }

@@ -4,7 +4,7 @@ use fpstore::keys::KeyMatch;
 use pyo3::prelude::*;
 
 use crate::pickled;
-use crate::scalar::id_to_py;
+use crate::scalar::{GivenId, id_to_py};
 
 /// A record that shares keys with a query: its id, how many keys they share, and the Jaccard similarity that their
 /// sketches estimate, or None. Unpacks as a tuple of these three.
@@ -62,4 +62,11 @@ impl PyKeyMatch {
         let jaccard = self.0.jaccard.map_or_else(|| "None".to_owned(), |jaccard| format!("{jaccard:?}"));
         Ok(format!("KeyMatch(id={id}, shared={}, jaccard={jaccard})", self.0.shared))
     }
+}
+
+/// A match of its parts, for pickle.
+#[pyfunction]
+#[pyo3(signature = (id, shared, jaccard))]
+pub(crate) fn _key_match(id: GivenId, shared: u64, jaccard: Option<f64>) -> PyKeyMatch {
+    PyKeyMatch(KeyMatch { id: id.into(), shared, jaccard })
 }

@@ -19,7 +19,7 @@ use crate::errors::of_store;
 use crate::opened::Opened;
 use crate::source::{Source, Together};
 use crate::{given, loading};
-pub(crate) use found::PyKeyMatch;
+pub(crate) use found::{_key_match, PyKeyMatch};
 pub(crate) use snapshot::PyKeySnapshot;
 
 /// An index of records with several keys each, such as MinHash bands: made by `fpstore.create(kind="keys")`, or opened

@@ -12,6 +12,7 @@ use crate::answers::{PyAnswers, answers};
 use crate::arguments::{Size, cluster_options, kept, pair_options};
 use crate::errors::of_store;
 use crate::given;
+use crate::refused::refused;
 use crate::source::Source;
 
 /// The rule of pairs.
@@ -112,7 +113,7 @@ macro_rules! questions {
                 let other = match (other.cast::<PyKeyIndex>(), other.cast::<PyKeySnapshot>()) {
                     (Ok(index), _) => index.get().asked()?,
                     (_, Ok(snapshot)) => snapshot.get().asked()?,
-                    _ => return Err(given::refused("other", other, "a KeyIndex or a KeySnapshot")),
+                    _ => return Err(refused("other", other, "a KeyIndex or a KeySnapshot")),
                 };
                 let rule = rule(min_shared, min_jaccard, max_key_frequency);
                 let options = pair_options(memory.as_ref(), tmp_dir)?;

@@ -8,6 +8,7 @@ use super::{PySnapshot, PyStore};
 use crate::answers::{PyAnswers, answers};
 use crate::arguments::Size;
 use crate::given;
+use crate::refused::refused;
 
 /// Methods of a class that has `asked`.
 macro_rules! questions {
@@ -53,7 +54,7 @@ macro_rules! questions {
                 let snapshot = match (other.cast::<PyStore>(), other.cast::<PySnapshot>()) {
                     (Ok(store), _) => store.get().asked()?.snapshot,
                     (_, Ok(snapshot)) => snapshot.get().asked()?.snapshot,
-                    _ => return Err(given::refused("other", other, "a Store or a Snapshot")),
+                    _ => return Err(refused("other", other, "a Store or a Snapshot")),
                 };
                 self.asked()?.join(&snapshot, k, memory.as_ref(), tmp_dir)
             }
