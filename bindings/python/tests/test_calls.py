@@ -97,8 +97,9 @@ INTERRUPTED = """
         time.sleep(delay)
         sent.append(time.monotonic())
         os.kill(os.getpid(), signal.SIGINT)
-    threading.Thread(target=interrupt, daemon=True).start()
     try:
+        # On a busy machine the signal may come while the thread starts.
+        threading.Thread(target=interrupt, daemon=True).start()
         globals()[what]()
     except KeyboardInterrupt:
         took = time.monotonic() - sent[0]

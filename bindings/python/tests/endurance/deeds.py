@@ -25,6 +25,7 @@ class Place:
         directory.mkdir()
         self.template, self.path = directory / "template", directory / "store"
         self.other, self.copy = directory / "other", directory / "copy"
+        self.first: State = []
         count, ids = self.count, range(self.count)
         self.texts = data.texts(count // 8, options.seed)
         if kind == "keys":

@@ -74,11 +74,15 @@ class Case:
         self.late = self.undone = self.done = self.parts = 0
         place.restore()
         with place.open() as store:
-            self.before = place.state(store)
+            before = place.state(store)
             begun = time.monotonic()
             deed.do(place, store)
             self.seconds = time.monotonic() - begun
-            self.after = place.state(store)
+            after = place.state(store)
+        # Most deeds leave the store as it was: one list serves all of them.
+        self.before = place.first = place.first or before
+        assert before == self.before, "a copy of the store differs"
+        self.after = self.before if after == before else after
         place.tidy()
 
     def interrupt(self, sender: Sender, rng: random.Random) -> None:
