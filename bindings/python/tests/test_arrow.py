@@ -126,8 +126,13 @@ def test_pandas(store):
 
 WITHOUT_PYARROW = """
     import sys
-    # As where it is not installed.
-    sys.modules["pyarrow"] = None
+
+    class Hidden:
+        def find_spec(self, name, path=None, target=None):
+            if name.partition(".")[0] == "pyarrow":
+                raise ModuleNotFoundError("pyarrow is hidden", name=name)
+
+    sys.meta_path.insert(0, Hidden())
     import numpy as np
     import pandas as pd
     import fpstore as fp
