@@ -24,6 +24,7 @@ use crate::batch::PyBatch;
 use crate::capsule;
 use crate::errors::{invalid, of_arrow, of_store};
 use crate::scalar;
+use crate::values::rows;
 
 /// Rows of a piece of a buffer.
 const PIECE: usize = 1 << 17;
@@ -246,14 +247,9 @@ pub(crate) fn failed(error: arrow_schema::ArrowError) -> Error {
     }
 }
 
-/// The values of a list, with a look at signals now and then: Ctrl-C ends a conversion of millions too.
+/// The values of a list. Ctrl-C ends their conversion.
 fn each<'a, 'py>(values: &'a Bound<'py, PyList>) -> impl Iterator<Item = PyResult<Bound<'py, PyAny>>> + 'a {
-    values.iter().enumerate().map(|(row, value)| {
-        if row.is_multiple_of(1 << 14) {
-            value.py().check_signals()?;
-        }
-        Ok(value)
-    })
+    rows(values.py(), values.len()).zip(values).map(|(row, value)| row.map(|_| value))
 }
 
 /// An array of Python values: integers, strings, bytes of one length, or lists of integers or strings. None is a null.
