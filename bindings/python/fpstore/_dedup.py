@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import os
+import shutil
 import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any, NamedTuple
 
 from fpstore._native import Array, Batch, Table, bands, create, renamed, simhash
@@ -34,6 +37,20 @@ class _How(NamedTuple):
     keep: str
     memory: int | str | None
     tmp_dir: str | os.PathLike[str] | None
+
+
+@contextmanager
+def _directory(parent: str | os.PathLike[str] | None) -> Iterator[str]:
+    """A temporary directory that goes even when Ctrl-C comes while it is removed, unlike that of ``tempfile``."""
+    made = tempfile.mkdtemp(prefix="fpstore-", dir=parent)
+    try:
+        yield made
+    finally:
+        try:
+            shutil.rmtree(made)
+        except BaseException:
+            shutil.rmtree(made, ignore_errors=True)
+            raise
 
 
 def dedup(
@@ -80,7 +97,7 @@ def dedup(
     rows = Table(table)
     names = None if id is None else rows[id]
     texts = rows[text]
-    with tempfile.TemporaryDirectory(prefix="fpstore-", dir=tmp_dir) as directory:
+    with _directory(tmp_dir) as directory:
         path = os.path.join(directory, "store")
         numbers, how = range(len(rows)), _How(linkage, keep, memory, tmp_dir)
         if method == "minhash":

@@ -97,8 +97,8 @@ impl PyBatch {
     fn to_pylist<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
         let schema = self.batch.schema();
         let rows = PyList::empty(py);
-        for row in 0..self.batch.num_rows() {
-            let one = PyDict::new(py);
+        for row in values::rows(py, self.batch.num_rows()) {
+            let (row, one) = (row?, PyDict::new(py));
             for (field, column) in schema.fields().iter().zip(self.batch.columns()) {
                 one.set_item(field.name(), values::value(py, &**column, row)?)?;
             }

@@ -11,6 +11,7 @@ use pyo3::types::{PyBool, PyBytes, PyFloat, PyList, PyString, PyTuple};
 use crate::errors::{in_row, invalid, of_arrow};
 use crate::refused::shown;
 use crate::scalar;
+use crate::values::rows;
 
 /// Values of an argument, each of which may be None, which is a null.
 #[derive(Clone, Copy)]
@@ -27,11 +28,8 @@ impl<'py> Values<'_, 'py> {
 
     /// What `make` makes of every value that is not None; an error names the row.
     fn with<T>(self, make: impl Fn(&Bound<'py, PyAny>) -> PyResult<T>) -> impl Iterator<Item = PyResult<Option<T>>> {
-        self.list.iter().enumerate().map(move |(row, value)| {
-            // Ctrl-C ends the conversion of millions, too.
-            if row.is_multiple_of(1 << 14) {
-                value.py().check_signals()?;
-            }
+        rows(self.list.py(), self.list.len()).zip(self.list).map(move |(row, value)| {
+            let row = row?;
             let made = if value.is_none() { Ok(None) } else { make(&value).map(Some) };
             made.map_err(|error| in_row(value.py(), error, self.name, row))
         })

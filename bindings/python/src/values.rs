@@ -57,6 +57,16 @@ fn list<'py>(py: Python<'py>, values: &ArrayRef) -> PyResult<Bound<'py, PyAny>> 
 /// The values of all rows.
 pub(crate) fn all<'py>(py: Python<'py>, array: &dyn Array) -> PyResult<Bound<'py, PyList>> {
     let list = PyList::empty(py);
-    (0..array.len()).try_for_each(|row| list.append(value(py, array, row)?))?;
+    rows(py, array.len()).try_for_each(|row| list.append(value(py, array, row?)?))?;
     Ok(list)
+}
+
+/// The numbers of rows that are converted, with a look at signals now and then: Ctrl-C ends the conversion of millions.
+pub(crate) fn rows(py: Python<'_>, count: usize) -> impl Iterator<Item = PyResult<usize>> {
+    (0..count).map(move |row| {
+        if (row + 1).is_multiple_of(1 << 14) {
+            py.check_signals()?;
+        }
+        Ok(row)
+    })
 }

@@ -22,7 +22,7 @@ import deeds
 import fpstore as fp
 from held import MIB, Watch
 
-NUMBERS = {"count": (60, 1_000), "records": (20_000, 100_000), "rounds": (4, 20)}
+NUMBERS = {"count": (40, 1_000), "records": (3_000, 100_000), "rounds": (4, 20)}
 
 SENDER = """
 import os, signal, struct, sys, time
@@ -126,7 +126,7 @@ def run(directory: pathlib.Path, options: argparse.Namespace) -> dict[str, objec
     rng = random.Random(options.seed)
     places = {kind: deeds.Place(directory / kind, kind, options) for kind in ("fingerprints", "keys")}
     cases = [Case(deed, places[deed.kind]) for deed in deeds.DEEDS]
-    watch = Watch(directory / "temporary", memory_slack=64 * MIB)
+    watch = Watch(directory / "temporary", memory_slack=96 * MIB)
     sender = Sender()
     watch.begin()
     begun = time.monotonic()
