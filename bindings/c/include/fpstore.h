@@ -1,4 +1,5 @@
-/* fpstore.h: a compressed store of similarity fingerprints on disk, for C and every language that calls C.
+/* fpstore.h: a compressed store of similarity fingerprints on disk, or of MinHash bands and other keys (functions
+ * fps_keys_*), for C and every language that calls C.
  *
  * Made by cbindgen from bindings/c/src; `FPSTORE_BLESS=1 cargo test -p fpstore-c` makes it anew.
  *
@@ -23,16 +24,19 @@
  *
  * Streams are those of Arrow's C stream interface. The caller releases them with their `release`, before their end
  * too, which stops the work; `release` waits for its end. They stay readable when their store is closed or freed, and
- * hold the state that the store had when they were made. An error of the work comes from `get_next`, with a text from
+ * hold the state that the store had when they were made. Those of a key index that is closed keep it open until they
+ * are released; until then no other process can write it. An error of the work comes from `get_next`, with a text from
  * `get_last_error`. A structure for a stream is overwritten, not released.
  *
  * Threads
  * -------
- * A store may be used by any number of threads at the same time, all functions but fps_store_free: that needs to be the
- * last call. Writes of many threads share their syncs. An fps_error or fps_matches may be used by one thread at a time,
- * or by many that only read it; a stream by one thread at a time. All may go from thread to thread.
- * Functions that are called back (fps_progress) run on the thread that called. They may use the store, and must return:
- * neither longjmp nor a C++ exception may leave them.
+ * A store, key index or snapshot may be used by any number of threads at the same time, all functions but
+ * fps_store_free: that needs to be the last call. Writes of many threads share their syncs. Two loads of a key index at
+ * the same time do not see each other's ids. An fps_error, fps_matches or fps_key_matches may be used by one thread at
+ * a time, or by many that only read it; a stream by one thread at a time. All may go from thread to thread.
+ * Functions that are called back (fps_progress) run on the thread that called. One that asks for the end of its load
+ * ends no other work; fps_store_stop ends the loads and compactions of all threads. They may use the store, and must
+ * return: neither longjmp nor a C++ exception may leave them.
  * Of all functions, fps_store_stop alone may be called by a handler of signals. After fork, the child must not use what
  * its parent has opened, not even to close it.
  * The library must not be unloaded (dlclose): threads that have no more work may still be ending.
@@ -98,7 +102,7 @@ struct ArrowArrayStream {
 /**
  * The version of this interface. It grows with every addition; programs of earlier versions go on working.
  */
-#define FPS_ABI 1
+#define FPS_ABI 2
 
 /**
  * Files are mapped, the fastest way.
@@ -131,12 +135,17 @@ struct ArrowArrayStream {
 typedef struct fps_error fps_error;
 
 /**
+ * The matches of a query of a key index.
+ */
+typedef struct fps_key_matches fps_key_matches;
+
+/**
  * The matches of a query.
  */
 typedef struct fps_matches fps_matches;
 
 /**
- * A store.
+ * A store, or a snapshot of one.
  */
 typedef struct fps_store fps_store;
 
@@ -226,9 +235,40 @@ typedef struct {
 } fps_options;
 
 /**
+ * How a backup copies files, which never change.
+ */
+typedef uint32_t fps_backup_mode;
+
+/**
  * What a write survives when the call returns.
  */
 typedef uint32_t fps_durability;
+
+/**
+ * Ids in arrays: one of numbers or one of texts is given, the other is NULL.
+ */
+typedef struct {
+  /**
+   * sizeof(fps_ids).
+   */
+  size_t struct_size;
+  /**
+   * Number of ids.
+   */
+  size_t count;
+  /**
+   * Ids that are numbers.
+   */
+  const uint64_t *numbers;
+  /**
+   * Ids that are texts in UTF-8.
+   */
+  const char *const *texts;
+  /**
+   * The bytes of each text; NULL if the texts end with NUL.
+   */
+  const size_t *lengths;
+} fps_ids;
 
 /**
  * What a load does with the records.
@@ -399,6 +439,167 @@ typedef struct {
 } fps_pair_options;
 
 /**
+ * The rule that makes clusters of near records.
+ */
+typedef uint32_t fps_linkage;
+
+/**
+ * Which record of a cluster is kept, and comes first by priority.
+ */
+typedef uint32_t fps_keeper;
+
+/**
+ * How clusters are made. Zero or NULL in a field means the default.
+ */
+typedef struct {
+  /**
+   * sizeof(fps_cluster_options).
+   */
+  size_t struct_size;
+  /**
+   * FPS_LINKAGE_DEFAULT and others.
+   */
+  fps_linkage linkage;
+  /**
+   * FPS_KEEP_SMALLEST or FPS_KEEP_LARGEST.
+   */
+  fps_keeper keeper;
+  /**
+   * Ids by priority, the most important one first; other ids follow, the smallest first. Only with
+   * FPS_KEEP_SMALLEST.
+   */
+  const fps_ids *first;
+  /**
+   * Bytes of memory; 1 GiB by default.
+   */
+  uint64_t memory;
+  /**
+   * Directory of temporary files.
+   */
+  const char *tmp_dir;
+} fps_cluster_options;
+
+/**
+ * What a new key index is, for good. Zero or NULL in a field means the default.
+ */
+typedef struct {
+  /**
+   * sizeof(fps_key_parameters).
+   */
+  size_t struct_size;
+  /**
+   * Leading bits of a key that are stored: 1 to 64; 48 by default.
+   */
+  uint32_t key_bits;
+  /**
+   * Bits of the sketch of a record, at most 8192; 0 for none.
+   */
+  uint32_t sketch_bits;
+  /**
+   * Bits of a sample of a sketch: 1 (the default), 2, 4, 8 or 16.
+   */
+  uint32_t sample_bits;
+  /**
+   * Bytes of a block.
+   */
+  uint32_t block_size;
+  /**
+   * The kind of ids: "u64" (the default) or "text".
+   */
+  const char *ids;
+  /**
+   * The name of what makes the keys.
+   */
+  const char *hasher;
+} fps_key_parameters;
+
+/**
+ * Records of keys in arrays. At most one of the arrays of ids is given; what is not given is NULL.
+ */
+typedef struct {
+  /**
+   * sizeof(fps_key_columns).
+   */
+  size_t struct_size;
+  /**
+   * Number of records.
+   */
+  size_t rows;
+  /**
+   * The keys of all records, one record after the other.
+   */
+  const uint64_t *keys;
+  /**
+   * rows + 1 numbers that do not fall: the keys of record r are keys[offsets[r]] to keys[offsets[r + 1] - 1].
+   */
+  const size_t *offsets;
+  /**
+   * Sketches, one after the other, each of as many bytes as sketches of the index have.
+   */
+  const uint8_t *sketches;
+  /**
+   * Ids that are numbers.
+   */
+  const uint64_t *numbers;
+  /**
+   * Ids that are texts in UTF-8.
+   */
+  const char *const *texts;
+  /**
+   * The bytes of each text; NULL if the texts end with NUL.
+   */
+  const size_t *lengths;
+} fps_key_columns;
+
+/**
+ * Which records are near. Zero in a field means the default.
+ */
+typedef struct {
+  /**
+   * sizeof(fps_key_rule).
+   */
+  size_t struct_size;
+  /**
+   * Keys that near records share at least; 1 by default.
+   */
+  uint64_t min_shared;
+  /**
+   * With sketches: the Jaccard similarity, 0 to 1, that the sketches of near records estimate at least.
+   */
+  double min_jaccard;
+  /**
+   * Keys of more records do not count; 0 for no limit. For pairs and clusters; in a query it has to be 0.
+   */
+  uint64_t max_key_frequency;
+} fps_key_rule;
+
+/**
+ * A record that shares keys with a query.
+ */
+typedef struct {
+  /**
+   * sizeof(fps_key_match).
+   */
+  size_t struct_size;
+  /**
+   * Number of keys that both have.
+   */
+  uint64_t shared;
+  /**
+   * 1 if `jaccard` is known; 0 without sketches.
+   */
+  uint32_t is_estimated;
+  /**
+   * The Jaccard similarity that their sketches estimate, or 0.
+   */
+  double jaccard;
+  /**
+   * The id. Its text lives as long as the matches.
+   */
+  fps_id id;
+} fps_key_match;
+
+/**
  * No error.
  */
 #define FPS_OK 0
@@ -459,6 +660,17 @@ typedef struct {
 #define FPS_PANIC 11
 
 /**
+ * Files of their own.
+ */
+#define FPS_BACKUP_COPY 0
+
+/**
+ * Hard links, where the file system has them: fast and without taking space. Damage to such a file affects both
+ * stores.
+ */
+#define FPS_BACKUP_LINK 1
+
+/**
  * No id: the store numbers its records, or has counts.
  */
 #define FPS_ID_NONE 0
@@ -507,6 +719,36 @@ typedef struct {
  * Removes them.
  */
 #define FPS_REMOVE 2
+
+/**
+ * FPS_LINKAGE_SINGLE for clusters, FPS_LINKAGE_STAR for what is kept.
+ */
+#define FPS_LINKAGE_DEFAULT 0
+
+/**
+ * Connected components: chains of near records link any two of a cluster.
+ */
+#define FPS_LINKAGE_SINGLE 1
+
+/**
+ * By priority: a record that is in no cluster begins one, of all near records that are in none.
+ */
+#define FPS_LINKAGE_STAR 2
+
+/**
+ * By priority: a record joins the first cluster all of whose members are near it, or begins one.
+ */
+#define FPS_LINKAGE_COMPLETE 3
+
+/**
+ * That with the smallest id.
+ */
+#define FPS_KEEP_SMALLEST 0
+
+/**
+ * That with the largest id.
+ */
+#define FPS_KEEP_LARGEST 1
 
 #ifdef __cplusplus
 extern "C" {
@@ -559,8 +801,8 @@ fps_kind fps_create(const char *path,
                     fps_error **error);
 
 /**
- * Opens the store of fingerprints, or the key index, at a path. NULL for the options takes the defaults. Of a key
- * index this version has fps_stats and what concerns the store as a whole. Free the store with fps_store_free.
+ * Opens the store of fingerprints, or the key index, at a path. NULL for the options takes the defaults. Free the
+ * store with fps_store_free.
  */
 fps_kind fps_open(const char *path,
                   const fps_options *options,
@@ -594,6 +836,15 @@ void fps_store_stop(const fps_store *store,
 uint32_t fps_store_width(const fps_store *store);
 
 /**
+ * Makes a snapshot of a store of fingerprints, which becomes `*snapshot`: the store as it is now. All functions that
+ * ask take it in place of the store; those that write fail with FPS_READ_ONLY. It stays as it is while the store is
+ * written, compacted, closed or freed, and holds the files that it needs. Free it with fps_store_free.
+ */
+fps_kind fps_snapshot(const fps_store *store,
+                      fps_store **snapshot,
+                      fps_error **error);
+
+/**
  * Sizes and counts as a JSON object with the fields of `fpdump stats --json`. Free the text with fps_text_free.
  */
 fps_kind fps_stats(const fps_store *store,
@@ -601,7 +852,26 @@ fps_kind fps_stats(const fps_store *store,
                    fps_error **error);
 
 /**
- * Frees a text of fps_stats. NULL is allowed.
+ * Verifies every byte of the store at a path, or of one of its files, even one that is too damaged to open. The store
+ * may be open. Damage is not an error: the text is a JSON object with the fields of `fpdump verify --json`, `sound`
+ * and `damages` among them. Free it with fps_text_free.
+ */
+fps_kind fps_verify(const char *path,
+                    char **json,
+                    fps_error **error);
+
+/**
+ * Copies the present state of a store to a new directory and verifies the copy, while other threads read and write.
+ * Sets `*records`, unless that is NULL, to the number of records in it.
+ */
+fps_kind fps_backup(const fps_store *store,
+                    const char *path,
+                    fps_backup_mode mode,
+                    uint64_t *records,
+                    fps_error **error);
+
+/**
+ * Frees a text of fps_stats or fps_verify. NULL is allowed.
  */
 void fps_text_free(char *text);
 
@@ -622,6 +892,15 @@ fps_kind fps_compact(const fps_store *store, fps_error **error);
 fps_kind fps_refresh(const fps_store *store,
                      int *changed,
                      fps_error **error);
+
+/**
+ * Removes all records of many ids, durably and all or nothing; sets `*removed`, unless that is NULL, to their number.
+ * Of a store of fingerprints or a key index. Without an index of ids, all records are read.
+ */
+fps_kind fps_remove_ids(const fps_store *store,
+                        const fps_ids *ids,
+                        uint64_t *removed,
+                        fps_error **error);
 
 /**
  * Loads records of arrays, durably and all or nothing. `loaded` may be NULL.
@@ -690,6 +969,12 @@ fps_kind fps_nearest64(const fps_store *store,
                        fps_error **error);
 
 /**
+ * The records of an id, by fingerprint, at distance 0. The store needs an index of ids. Free the matches with
+ * fps_matches_free.
+ */
+fps_kind fps_get_id(const fps_store *store, const fps_id *id, fps_matches **matches, fps_error **error);
+
+/**
  * Number of matches; 0 of NULL.
  */
 size_t fps_matches_count(const fps_matches *matches);
@@ -743,6 +1028,16 @@ fps_kind fps_nearest_many(const fps_store *store,
                           uint32_t k,
                           struct ArrowArrayStream *out,
                           fps_error **error);
+
+/**
+ * Whether there is a record within distance `k` of each of many fingerprints, on all threads of the store: sets the
+ * bytes of `near`, as many as there are fingerprints, to 1 or 0.
+ */
+fps_kind fps_contains_near_many(const fps_store *store,
+                                const fps_columns *queries,
+                                uint32_t k,
+                                uint8_t *near,
+                                fps_error **error);
 
 /**
  * Adds a record. Without an id (NULL) the store numbers it, and sets `*number` unless that is NULL.
@@ -801,10 +1096,10 @@ fps_kind fps_insert_if_new64(const fps_store *store,
                              fps_error **error);
 
 /**
- * Adds each of some records that has no record within distance `k`, one after the other, with one sync at the end. The
- * stream has a row for each: `inserted` (bool), `number` (uint64, if the store has numbered it), and where it was not
- * added, `id` (or `count`) and `distance` (uint32) of the nearest one. After an error the records before it were
- * added.
+ * Adds each of some records that has no record with another id within distance `k`, one after the other, with one sync
+ * at the end. The stream has a row for each: `inserted` (bool), `number` (uint64, if the store has numbered it), and
+ * where it was not added, `id` (or `count`) and `distance` (uint32) of the reason: the same record, or the nearest
+ * with another id. After an error the records before it were added.
  */
 fps_kind fps_insert_if_new_many(const fps_store *store,
                                 const fps_columns *records,
@@ -854,6 +1149,28 @@ fps_kind fps_remove_id(const fps_store *store,
                        fps_error **error);
 
 /**
+ * Gives an id this fingerprint alone, in one step; sets `*removed`, unless that is NULL, to the number of its records
+ * that were removed. The store needs an index of ids.
+ */
+fps_kind fps_replace(const fps_store *store,
+                     const uint8_t *fingerprint,
+                     size_t length,
+                     const fps_id *id,
+                     fps_durability durability,
+                     uint64_t *removed,
+                     fps_error **error);
+
+/**
+ * As fps_replace, for 64 bits.
+ */
+fps_kind fps_replace64(const fps_store *store,
+                       uint64_t fingerprint,
+                       const fps_id *id,
+                       fps_durability durability,
+                       uint64_t *removed,
+                       fps_error **error);
+
+/**
  * All pairs of records within distance `k`, each once: `id_a`, `id_b` (or `count_a`, `count_b`), `distance` (uint32),
  * `fp_a`, `fp_b`. The order is the same each time. NULL for the options takes the defaults.
  */
@@ -877,6 +1194,149 @@ fps_kind fps_join(const fps_store *store,
  * All records by fingerprint, then id: `fingerprint`, and `id` or `count`.
  */
 fps_kind fps_records(const fps_store *store, struct ArrowArrayStream *out, fps_error **error);
+
+/**
+ * The cluster of every record within distance `k`: `id` and `cluster`, the smallest id of the cluster; without ids,
+ * `fingerprint` and `cluster`. NULL for the options takes the defaults.
+ */
+fps_kind fps_clusters(const fps_store *store,
+                      uint32_t k,
+                      const fps_cluster_options *options,
+                      struct ArrowArrayStream *out,
+                      fps_error **error);
+
+/**
+ * Which records are kept at distance `k`, one of each cluster: `id`; without ids, `fingerprint`. With `evidence` other
+ * than 0 a row for each of the others in their place: `id`, `keeper`, `cluster` and `distance` (uint32); without ids,
+ * `fingerprint` in place of `id`, and `count`. NULL for the options takes the defaults.
+ */
+fps_kind fps_keep(const fps_store *store,
+                  uint32_t k,
+                  int evidence,
+                  const fps_cluster_options *options,
+                  struct ArrowArrayStream *out,
+                  fps_error **error);
+
+/**
+ * Creates an empty key index at a path where there is nothing, and opens it: as fps_create. fps_open opens it later.
+ */
+fps_kind fps_keys_create(const char *path,
+                         const fps_key_parameters *parameters,
+                         const fps_options *options,
+                         fps_store **store,
+                         fps_error **error);
+
+/**
+ * Loads records of keys of arrays, durably and all or nothing. FPS_ADD leaves out records whose id is there,
+ * FPS_REPLACE replaces those; fps_remove_ids removes. `loaded` may be NULL.
+ */
+fps_kind fps_keys_load(const fps_store *store,
+                       fps_deed deed,
+                       const fps_key_columns *records,
+                       fps_progress progress,
+                       void *context,
+                       fps_loaded *loaded,
+                       fps_error **error);
+
+/**
+ * Loads the records of a stream of record batches. As fps_keys_load and fps_load_stream: `keys` is a column of lists
+ * of uint64, or of binary or strings, whose keys are their XXH64. A column that is NULL stands for "keys", and for
+ * "id" and "sketch", if there are such columns.
+ */
+fps_kind fps_keys_load_stream(const fps_store *store,
+                              fps_deed deed,
+                              struct ArrowArrayStream *records,
+                              const char *keys_column,
+                              const char *id_column,
+                              const char *sketch_column,
+                              fps_progress progress,
+                              void *context,
+                              fps_loaded *loaded,
+                              fps_error **error);
+
+/**
+ * All pairs of near records of a key index, each once: `id_a`, `id_b`, `shared` (uint64) and `jaccard` (float64, null
+ * without sketches). NULL for the rule and the options takes the defaults.
+ */
+fps_kind fps_keys_pairs(const fps_store *store,
+                        const fps_key_rule *rule,
+                        const fps_pair_options *options,
+                        struct ArrowArrayStream *out,
+                        fps_error **error);
+
+/**
+ * All near pairs of a record of one key index and one of another. As fps_keys_pairs.
+ */
+fps_kind fps_keys_join(const fps_store *store,
+                       const fps_store *other,
+                       const fps_key_rule *rule,
+                       const fps_pair_options *options,
+                       struct ArrowArrayStream *out,
+                       fps_error **error);
+
+/**
+ * The records of a key index that share keys with a record of `count` keys and, unless it is NULL, a sketch: those
+ * that share most first, then by id; `most` of them, or all with 0. NULL for the rule takes the defaults. Free the
+ * matches with fps_key_matches_free.
+ */
+fps_kind fps_keys_query(const fps_store *store,
+                        const uint64_t *keys,
+                        size_t count,
+                        const uint8_t *sketch,
+                        const fps_key_rule *rule,
+                        size_t most,
+                        fps_key_matches **matches,
+                        fps_error **error);
+
+/**
+ * The matches of each of many records, on all threads of the index: `query_row` (uint64), `id`, `shared` (uint64) and
+ * `jaccard` (float64, null without sketches). Rows come in the order of the queries, which are copied, and each as
+ * fps_keys_query orders them.
+ */
+fps_kind fps_keys_query_many(const fps_store *store,
+                             const fps_key_columns *queries,
+                             const fps_key_rule *rule,
+                             size_t most,
+                             struct ArrowArrayStream *out,
+                             fps_error **error);
+
+/**
+ * Number of matches; 0 of NULL.
+ */
+size_t fps_key_matches_count(const fps_key_matches *matches);
+
+/**
+ * Sets `*found` to the match of this index, from 0. The caller has set its struct_size.
+ */
+fps_kind fps_key_matches_get(const fps_key_matches *matches,
+                             size_t index,
+                             fps_key_match *found,
+                             fps_error **error);
+
+/**
+ * Frees matches. NULL is allowed.
+ */
+void fps_key_matches_free(fps_key_matches *matches);
+
+/**
+ * The cluster of every record of a key index. As fps_clusters, with the rule of fps_keys_pairs.
+ */
+fps_kind fps_keys_clusters(const fps_store *store,
+                           const fps_key_rule *rule,
+                           const fps_cluster_options *options,
+                           struct ArrowArrayStream *out,
+                           fps_error **error);
+
+/**
+ * Which records of a key index are kept, or the evidence on the others: `id`, `keeper`, `cluster`, `shared_keys`
+ * (uint64) and `jaccard` (float64, null without sketches). As fps_keep, with the rule of fps_keys_pairs.
+ */
+fps_kind fps_keys_keep(const fps_store *store,
+                       const fps_key_rule *rule,
+                       int evidence,
+                       const fps_cluster_options *options,
+                       struct ArrowArrayStream *out,
+                       fps_error **error);
 
 #ifdef __cplusplus
 }  // extern "C"

@@ -38,8 +38,8 @@ unsafe fn give_text(json: *mut *mut c_char, text: String) {
 }
 
 /// Verifies every byte of the store at a path, or of one of its files, even one that is too damaged to open. The store
-/// may be open. Damage is not an error: the text is a JSON object with the fields of `fpdump verify --json`, `sound` and
-/// `damages` among them. Free it with fps_text_free.
+/// may be open. Damage is not an error: the text is a JSON object with the fields of `fpdump verify --json`, `sound`
+/// and `damages` among them. Free it with fps_text_free.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn fps_verify(
     path: *const c_char,
@@ -62,7 +62,8 @@ pub type fps_backup_mode = u32;
 
 /// Files of their own.
 pub const FPS_BACKUP_COPY: fps_backup_mode = 0;
-/// Hard links, where the file system has them: fast and without taking space. Damage to such a file affects both stores.
+/// Hard links, where the file system has them: fast and without taking space. Damage to such a file affects both
+/// stores.
 pub const FPS_BACKUP_LINK: fps_backup_mode = 1;
 
 /// Copies the present state of a store to a new directory and verifies the copy, while other threads read and write.

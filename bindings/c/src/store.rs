@@ -176,8 +176,8 @@ pub(crate) unsafe fn create(
     Ok(())
 }
 
-/// Opens the store of fingerprints, or the key index, at a path. NULL for the options takes the defaults. Free the store
-/// with fps_store_free.
+/// Opens the store of fingerprints, or the key index, at a path. NULL for the options takes the defaults. Free the
+/// store with fps_store_free.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn fps_open(
     path: *const c_char,

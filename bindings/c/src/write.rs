@@ -178,9 +178,9 @@ unsafe fn insert_if_new(
 }
 
 /// Adds each of some records that has no record with another id within distance `k`, one after the other, with one sync
-/// at the end. The stream has a row for each: `inserted` (bool), `number` (uint64, if the store has numbered it), and where
-/// it was not added, `id` (or `count`) and `distance` (uint32) of the reason: the same record, or the nearest with another
-/// id. After an error the records before it were added.
+/// at the end. The stream has a row for each: `inserted` (bool), `number` (uint64, if the store has numbered it), and
+/// where it was not added, `id` (or `count`) and `distance` (uint32) of the reason: the same record, or the nearest
+/// with another id. After an error the records before it were added.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn fps_insert_if_new_many(
     store: *const fps_store,

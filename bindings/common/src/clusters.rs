@@ -35,8 +35,8 @@ pub enum Kept {
     Evidence,
 }
 
-/// The keeper that a column of ids says: of a cluster the record whose id comes first there; ids that are not there follow,
-/// the smallest first.
+/// The keeper that a column of ids says: of a cluster the record whose id comes first there; ids that are not there
+/// follow, the smallest first.
 ///
 /// # Errors
 /// `InvalidInput` if the column is not one of ids, or has a null.

@@ -21,7 +21,8 @@ struct Asked {
     calls: AtomicU32,
 }
 
-/// Threads of a store that write for others than the work that is to end; the names of those that they start begin alike.
+/// Threads of a store that write for others than the work that is to end; the names of those that they start begin
+/// alike.
 const OF_OTHERS: [&str; 2] = ["fpstore flush", "fpstore compact"];
 
 /// The work was stopped.
@@ -274,19 +275,19 @@ mod tests {
         store.bulk_load(Records::Numbered(numbers.collect())).map(|report| report.added())
     }
 
-    /// Inserts go on while a load is to end, and what they leave is flushed and compacted.
+    /// What was inserted is flushed and compacted while loads are to end.
     #[test]
     fn a_stop_leaves_the_threads_of_the_store_alone() {
         let directory = tempfile::tempdir().unwrap();
-        let options = Options::new().with_memtable_bytes(1 << 16);
-        let handle = created(&directory.path().join("store"), options);
-        handle.stop.set(true);
+        let handle = created(&directory.path().join("store"), Options::new().with_memtable_memory(1 << 20));
         let AnyStore::Bits64(store) = handle.store().unwrap() else { unreachable!() };
-        for number in 0..20_000_u64 {
-            store.insert(number << 40, fpstore::IdRef::None, Durability::Buffered).unwrap();
-        }
+        let insert = |number: u64| store.insert(number << 32, fpstore::IdRef::None, Durability::Buffered).unwrap();
+        (0..20_000).for_each(insert);
+        handle.stop.set(true);
+        assert!(load(&handle, 0..1).is_err());
+        (20_000..120_000).for_each(insert);
         store.wait_for_maintenance().unwrap();
-        assert!(store.statistics().runs > 0 && load(&handle, 0..1).is_err());
+        assert!(handle.statistics().runs > 0);
         handle.stop.set(false);
         assert_eq!(load(&handle, 0..1).unwrap(), 1);
         handle.close().unwrap();

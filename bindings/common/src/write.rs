@@ -7,8 +7,8 @@ use crate::input::{IdColumn, fingerprints, in_row};
 use crate::open::{Handle, Stop, with_store};
 use crate::output::{Kind, Layout};
 
-/// Inserts the records of two columns, all or nothing; `stop` ends it before anything is written. Returns how many were given; those without a fingerprint do not
-/// count.
+/// Inserts the records of two columns, all or nothing; `stop` ends it before anything is written. Returns how many were
+/// given; those without a fingerprint do not count.
 ///
 /// # Errors
 /// `InvalidInput` that names the row, or those of [`fpstore::Store::write`].
@@ -65,8 +65,9 @@ fn batch<F: Fingerprint>(
 }
 
 /// Inserts each record of two columns that has no record with another id within distance `k`, one after the other:
-/// `inserted`, `number` of the record if the store numbers its records, and where it was not inserted `id` and `distance`
-/// of the reason: the same record, or else the nearest one with another id. A row without a fingerprint is not inserted.
+/// `inserted`, `number` of the record if the store numbers its records, and where it was not inserted `id` and
+/// `distance` of the reason: the same record, or else the nearest one with another id. A row without a fingerprint is
+/// not inserted.
 ///
 /// # Errors
 /// As [`insert`], after the rows before the error were inserted.

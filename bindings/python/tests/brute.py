@@ -46,9 +46,10 @@ def linked(items, near, linkage):
             clusters.append(cluster)
         return clusters
     for item in items:
-        fits = any if linkage == "star" else all
-        members = (cluster for cluster in clusters if fits(near(item, one) for one in (cluster[:1] if linkage == "star" else cluster)))
-        home = next(members, None)
+        # Near the keeper, or near all members.
+        looked_at = slice(1) if linkage == "star" else slice(None)
+        fitting = (cluster for cluster in clusters if all(near(item, one) for one in cluster[looked_at]))
+        home = next(fitting, None)
         clusters.append([item]) if home is None else home.append(item)
     return clusters
 

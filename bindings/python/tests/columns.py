@@ -9,7 +9,8 @@ import pyarrow as pa
 import fpstore as fp
 
 # Kinds of columns of fingerprints. Those of the second group have no nulls, those of the third are of 64 bits alone.
-WITH_NULLS = ("list", "bytes", "hex", "generator", "arrow", "sliced", "chunked", "binary", "view", "stream", "polars", "own")
+WITH_NULLS = ("list", "bytes", "hex", "generator", "binary", "view", "arrow", "sliced", "chunked", "stream", "polars")
+WITH_NULLS += ("own",)
 WITHOUT_NULLS = ("numpy", "strided", "uint8 lists")
 OF_64_BITS = ("int64", "array", "numpy of int64")
 ID_KINDS = ("list", "generator", "arrow", "sliced", "chunked", "stream", "polars", "numpy", "small", "own")
@@ -128,5 +129,5 @@ def rows(answers, *names):
     """The rows of an answer as tuples; fingerprints are integers."""
     columns = answers.to_pydict()
     wanted = [name for name in names if name in columns] or list(columns)
-    as_values = [as_ints(columns[name]) if columns[name] and isinstance(columns[name][0], bytes) else columns[name] for name in wanted]
-    return list(zip(*as_values))
+    values = (columns[name] for name in wanted)
+    return list(zip(*(as_ints(column) if column and isinstance(column[0], bytes) else column for column in values)))

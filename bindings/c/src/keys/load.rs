@@ -15,8 +15,8 @@ use crate::store::{fps_store, with};
 use crate::stream;
 use crate::versioned::Out;
 
-/// Loads records of keys of arrays, durably and all or nothing. FPS_ADD leaves out records whose id is there, FPS_REPLACE
-/// replaces those; fps_remove_ids removes. `loaded` may be NULL.
+/// Loads records of keys of arrays, durably and all or nothing. FPS_ADD leaves out records whose id is there,
+/// FPS_REPLACE replaces those; fps_remove_ids removes. `loaded` may be NULL.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn fps_keys_load(
     store: *const fps_store,
@@ -41,9 +41,9 @@ pub unsafe extern "C" fn fps_keys_load(
     }
 }
 
-/// Loads the records of a stream of record batches. As fps_keys_load and fps_load_stream: `keys` is a column of lists of
-/// uint64, or of binary or strings, whose keys are their XXH64. A column that is NULL stands for "keys", and for "id" and
-/// "sketch", if there are such columns.
+/// Loads the records of a stream of record batches. As fps_keys_load and fps_load_stream: `keys` is a column of lists
+/// of uint64, or of binary or strings, whose keys are their XXH64. A column that is NULL stands for "keys", and for
+/// "id" and "sketch", if there are such columns.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn fps_keys_load_stream(
     store: *const fps_store,

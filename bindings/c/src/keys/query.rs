@@ -52,9 +52,9 @@ unsafe fn query_of(rule: *const fps_key_rule, most: usize) -> Result<KeyQuery> {
     Ok(if most == 0 { query } else { query.with_nearest(most) })
 }
 
-/// The records of a key index that share keys with a record of `count` keys and, unless it is NULL, a sketch: those that
-/// share most first, then by id; `most` of them, or all with 0. NULL for the rule takes the defaults. Free the matches
-/// with fps_key_matches_free.
+/// The records of a key index that share keys with a record of `count` keys and, unless it is NULL, a sketch: those
+/// that share most first, then by id; `most` of them, or all with 0. NULL for the rule takes the defaults. Free the
+/// matches with fps_key_matches_free.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn fps_keys_query(
     store: *const fps_store,

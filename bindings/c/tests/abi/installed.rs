@@ -92,6 +92,7 @@ impl Installed {
     pub(crate) fn valgrind(&self, options: &[&str]) -> Command {
         let mut command = Command::new("valgrind");
         command.env("LD_LIBRARY_PATH", self.lib()).args(["--quiet", "--leak-check=full", "--num-callers=30"]);
+        command.arg(format!("--suppressions={}", root().join("tests/abi/valgrind.supp").display()));
         command.args(options);
         command
     }

@@ -231,7 +231,8 @@ static void texts(const char *path)
     const size_t ends[] = {0, 2, 3, 3};
     fps_key_parameters parameters = {.struct_size = sizeof parameters, .ids = "text", .hasher = "mine"};
     fps_options reading = {.struct_size = sizeof reading, .read_only = 1};
-    fps_key_columns columns = {.struct_size = sizeof columns, .rows = 3, .keys = three, .offsets = ends, .texts = names};
+    fps_key_columns columns = {.struct_size = sizeof columns, .rows = 3, .keys = three, .offsets = ends,
+                               .texts = names};
     fps_ids gone = {.struct_size = sizeof gone, .count = 1, .texts = names};
     fps_key_match match = {.struct_size = sizeof match};
     fps_key_rule rule = {.struct_size = sizeof rule, .max_key_frequency = 1};

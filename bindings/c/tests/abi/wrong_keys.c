@@ -33,7 +33,8 @@ static void columns(fps_store *index)
     given.rows = (size_t)-1;
     FAILS(FPS_INVALID_INPUT, "more than memory", fps_keys_load(index, FPS_ADD, &given, NULL, NULL, NULL, &error));
     given.struct_size = 8;
-    FAILS(FPS_INVALID_INPUT, "sizeof(fps_key_columns)", fps_keys_load(index, FPS_ADD, &given, NULL, NULL, NULL, &error));
+    FAILS(FPS_INVALID_INPUT, "sizeof(fps_key_columns)",
+          fps_keys_load(index, FPS_ADD, &given, NULL, NULL, NULL, &error));
 }
 
 static void questions(fps_store *index)
