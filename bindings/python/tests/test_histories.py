@@ -14,7 +14,7 @@ from hypothesis import strategies as st  # noqa: E402
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule  # noqa: E402
 
 import columns  # noqa: E402
-from brute import Model, distance, flipped  # noqa: E402
+from brute import Model, flipped  # noqa: E402
 from columns import rows  # noqa: E402
 from examples import examples  # noqa: E402
 
@@ -171,10 +171,9 @@ class Histories(RuleBasedStateMachine):
         assert len(told) == len(some)
         for one, id, row in zip(fingerprints, ids, told):
             is_new = one is not None and self.is_new(one, id, k)
-            near = None if one is None or is_new else self.reason(one, id, k)
             number = self.next if is_new and self.ids == "numbered" else None
-            reason = near and near[2], near and near[0]
-            assert row == dict(zip(row, (is_new, number, *reason))), (one, id)
+            reasons = [(None, None)] if one is None or is_new else self.reasons(one, id, k)
+            assert list(row.values())[:2] == [is_new, number] and tuple(row.values())[2:] in reasons, (one, id)
             if is_new:
                 self.add(self.numbers([one], [id]))
 
@@ -185,9 +184,12 @@ class Histories(RuleBasedStateMachine):
     def others(self, one, id, k):
         return [near for near in self.model().query(one, k) if not self.has_ids or near[2] != id]
 
-    def reason(self, one, id, k):
-        """The record for which another one is not inserted."""
-        return (0, one, id) if self.has_ids and (one, id) in self.records else self.others(one, id, k)[0]
+    def reasons(self, one, id, k):
+        """Ids and distances of the records for which another one is not inserted: itself, or one of the nearest."""
+        if self.has_ids and (one, id) in self.records:
+            return [(id, 0)]
+        others = self.others(one, id, k)
+        return [(near[2], near[0]) for near in others if near[0] == others[0][0]]
 
     @precondition(lambda self: self.has_ids and self.id_index)
     @rule(bits=BITS, name=NAMES)
