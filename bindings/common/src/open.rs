@@ -3,8 +3,8 @@
 use std::fmt;
 use std::io;
 use std::path::Path;
-use std::sync::atomic::{AtomicBool, AtomicU32, Ordering::SeqCst};
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
 
 use fpstore::admin::Statistics;
 use fpstore::env::{Operation, Stoppable};
@@ -12,14 +12,7 @@ use fpstore::{AnyStore, Error, ErrorKind, KeyIndex, Options, Parameters, Result,
 
 /// Asks the long work of a store to end. Writes to new files then fail, and the store is as it was.
 #[derive(Clone, Debug, Default)]
-pub struct Stop(Arc<Asked>);
-
-#[derive(Debug, Default)]
-struct Asked {
-    always: AtomicBool,
-    /// Calls that were asked to end and have not ended yet.
-    calls: AtomicU32,
-}
+pub struct Stop(Arc<AtomicBool>);
 
 /// Threads of a store that write for others than the work that is to end; the names of those that they start begin
 /// alike.
@@ -40,17 +33,7 @@ impl std::error::Error for Stopped {}
 impl Stop {
     /// Stops the work, or lets it go on.
     pub fn set(&self, stopped: bool) {
-        self.0.always.store(stopped, SeqCst);
-    }
-
-    /// Stops the work until [`Stop::release`] is called as often.
-    pub fn ask(&self) {
-        self.0.calls.fetch_add(1, SeqCst);
-    }
-
-    /// Ends what [`Stop::ask`] began.
-    pub fn release(&self) {
-        self.0.calls.fetch_sub(1, SeqCst);
+        self.0.store(stopped, SeqCst);
     }
 
     /// Returns an error if the work is to end, or the operation of this thread is ([`Operation`]).
@@ -58,10 +41,12 @@ impl Stop {
     /// # Errors
     /// `Stopped`.
     pub fn check(&self) -> Result<()> {
-        let is_asked = self.0.always.load(SeqCst)
-            || self.0.calls.load(SeqCst) > 0
-            || Operation::current().is_some_and(|operation| operation.is_stopped());
-        if is_asked { Err(Error::new(ErrorKind::Stopped, "stopped before the end")) } else { Ok(()) }
+        let is_stopped = || Operation::current().is_some_and(|operation| operation.is_stopped());
+        if self.0.load(SeqCst) || is_stopped() {
+            Err(Error::new(ErrorKind::Stopped, "stopped before the end"))
+        } else {
+            Ok(())
+        }
     }
 
     /// Options whose writes this stops.
@@ -99,8 +84,8 @@ pub struct Handle {
     pub is_read_only: bool,
     /// Threads that answer many queries.
     pub threads: usize,
-    /// Held by the work that [`Handle::stop`] stops, so that it stops no other.
-    pub turn: Mutex<()>,
+    /// Whether a call was asked to end, which may still be ending.
+    pub has_stopped: AtomicBool,
 }
 
 /// The state of a store of fingerprints at one moment.
@@ -171,7 +156,7 @@ impl Handle {
         } else {
             AnyIndex::Store(AnyStore::create(path, parameters, &options)?)
         };
-        Ok(Self { index, options, stop, is_read_only: false, threads, turn: Mutex::default() })
+        Ok(Self { index, options, stop, is_read_only: false, threads, has_stopped: AtomicBool::default() })
     }
 
     /// Opens what is at the path.
@@ -188,7 +173,7 @@ impl Handle {
             (false, true) => AnyIndex::Store(AnyStore::open_read_only(path, &options)?),
             (false, false) => AnyIndex::Store(AnyStore::open(path, &options)?),
         };
-        Ok(Self { index, options, stop, is_read_only, threads, turn: Mutex::default() })
+        Ok(Self { index, options, stop, is_read_only, threads, has_stopped: AtomicBool::default() })
     }
 
     /// The store of fingerprints.

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Generator
 from contextlib import contextmanager
 from typing import Any, NamedTuple
 
@@ -40,7 +40,7 @@ class _How(NamedTuple):
 
 
 @contextmanager
-def _directory(parent: str | os.PathLike[str] | None) -> Iterator[str]:
+def _directory(parent: str | os.PathLike[str] | None) -> Generator[str, None, None]:
     """A temporary directory that goes even when Ctrl-C comes while it is removed, unlike that of ``tempfile``."""
     made = tempfile.mkdtemp(prefix="fpstore-", dir=parent)
     try:

@@ -1,14 +1,10 @@
 //! Arguments that the programs have too, by the names that they have there.
 
-use std::collections::HashMap;
 use std::path::PathBuf;
 use std::str::FromStr;
-use std::sync::Arc;
 
-use arrow_array::{Array, ArrayRef};
 use fpstore::clusters::{Keeper, Linkage};
-use fpstore::{Durability, Filters, Id, IdRef, Options, ReadMode};
-use fpstore_bindings::input::IdColumn;
+use fpstore::{Durability, Filters, Options, ReadMode};
 use fpstore_bindings::{ClusterOptions, Kept, PairOptions};
 use fpstore_tools::size;
 use pyo3::prelude::*;
@@ -66,23 +62,7 @@ fn keeper(given: Option<&Bound<'_, PyAny>>) -> PyResult<Keeper> {
         return Ok(if is_smallest { Keeper::Smallest } else { Keeper::Largest });
     }
     let column = Source::of("keep", given)?.whole(given.py())?;
-    let ranks = call::run(given.py(), move |_| ranks(&column))?;
-    Ok(Keeper::Ranked(Arc::new(move |id| ranks.get(id).copied())))
-}
-
-/// The first row of each id.
-fn ranks(column: &ArrayRef) -> fpstore::Result<HashMap<Id, u64>> {
-    let ids = IdColumn::new(Some(column))?;
-    let mut ranks = HashMap::with_capacity(column.len());
-    for row in 0..column.len() {
-        let id = match ids.get(row)? {
-            IdRef::Text(text) => Id::from(text),
-            IdRef::Number(number) => Id::Number(number),
-            IdRef::None => continue,
-        };
-        ranks.entry(id).or_insert(row as u64);
-    }
-    Ok(ranks)
+    call::run(given.py(), move |_| fpstore_bindings::ranked(&column))
 }
 
 /// Threads by default: one a processor.

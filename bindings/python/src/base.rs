@@ -90,7 +90,7 @@ impl PyBaseStore {
     /// []
     fn verify(&self, py: Python<'_>) -> PyResult<Py<PyAny>> {
         let handle = self.0.get()?;
-        reports::verified(py, &self.0.path, &call::run(py, move |_| handle.verify())?)
+        reports::verified(py, &self.0.path, &call::change(py, &handle, |_| Ok(()), |handle| handle.verify())?)
     }
 
     /// Copies the present state to a new directory and verifies the copy; the number of its records. With
@@ -108,7 +108,7 @@ impl PyBaseStore {
     ) -> PyResult<u64> {
         let (handle, to) = (self.0.get()?, path.clone());
         let mode = if hard_links { BackupMode::Link } else { BackupMode::Copy };
-        let records = call::run(py, move |_| handle.backup(&to, mode))?.records;
+        let records = call::change(py, &handle, |_| Ok(()), move |handle| handle.backup(&to, mode))?.records;
         let (from, to) = (self.0.path.display(), path.display());
         log(py, "info", &format!("{from}: backed up to {to}, {records} records"))?;
         Ok(records)

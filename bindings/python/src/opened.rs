@@ -1,6 +1,7 @@
 //! A store until it is closed.
 
 use std::path::{Path, PathBuf};
+use std::sync::atomic::Ordering::Relaxed;
 use std::sync::{Arc, PoisonError, RwLock};
 use std::thread;
 use std::time::Duration;
@@ -40,15 +41,15 @@ impl Opened {
     pub(crate) fn close(&self, py: Python<'_>) -> PyResult<()> {
         let Some(handle) = self.handle.get() else { return Ok(()) };
         let Some(handle) = handle.write().unwrap_or_else(PoisonError::into_inner).take() else { return Ok(()) };
-        // A call that was stopped may still be ending.
-        while handle.stop.check().is_err() {
+        // A call that was stopped may still be ending: the store is closed only after it.
+        while handle.has_stopped.load(Relaxed) && Arc::strong_count(&handle) > 1 {
             py.detach(|| thread::sleep(Duration::from_millis(2)));
             py.check_signals()?;
         }
         match Arc::into_inner(handle) {
             // After Ctrl-C it goes on closing by itself.
             Some(handle) => call::run(py, move |_| handle.close()),
-            // It closes when a call of another thread, or the answers that are still read, end.
+            // It closes when a call of another thread ends.
             None => Ok(()),
         }
     }
