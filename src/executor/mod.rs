@@ -34,14 +34,18 @@
 
 mod background;
 mod crew;
+mod locks;
 mod operation;
 mod rank;
 mod rate_limiter;
 mod spawn;
+mod timed_mutex;
 
 pub(crate) use background::BackgroundThread;
 pub(crate) use crew::{Crew, Executor};
+pub(crate) use locks::{Condvar, Mutex, RwLock};
 pub use operation::Operation;
 pub(crate) use rank::{Rank, RankedGuard, RankedMutex};
 pub(crate) use rate_limiter::RateLimiter;
 pub(crate) use spawn::{spawn, spawn_scoped};
+pub(crate) use timed_mutex::{TimedGuard, TimedMutex};

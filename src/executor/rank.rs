@@ -4,9 +4,10 @@
 //! only for locks of a higher rank; debug builds check this. The other locks guard a value each, and a thread that
 //! holds one takes none with a rank.
 
-use parking_lot::{Condvar, Mutex, MutexGuard};
+use super::locks::{Condvar, Mutex};
 use std::cell::RefCell;
 use std::ops::{Deref, DerefMut};
+use std::sync::MutexGuard;
 use std::time::Duration;
 
 /// The locks with a rank, in the order in which a thread may take several.
@@ -28,7 +29,7 @@ pub(crate) enum Rank {
     Versions,
 }
 
-/// A mutex with a rank. A panic of its holder does not poison it: no protected value is ever left half changed.
+/// A mutex with a rank, without poison.
 #[derive(Debug)]
 pub(crate) struct RankedMutex<T> {
     rank: Rank,
@@ -56,20 +57,17 @@ impl<T> RankedMutex<T> {
         let inner = self.inner.try_lock()?;
         Some(RankedGuard { inner, _held: Held::in_any_order(self.rank) })
     }
-
-    pub(crate) fn try_lock_for(&self, most: Duration) -> Option<RankedGuard<'_, T>> {
-        let held = Held::in_order(self.rank);
-        Some(RankedGuard { inner: self.inner.try_lock_for(most)?, _held: held })
-    }
 }
 
 impl<T> RankedGuard<'_, T> {
-    /// Releases the lock until the condition is notified, for `most` at most.
-    pub(crate) fn wait(&mut self, condition: &Condvar, most: Option<Duration>) {
-        match most {
-            None => condition.wait(&mut self.inner),
-            Some(most) => _ = condition.wait_for(&mut self.inner, most),
-        }
+    /// Releases the lock until the condition is notified, for `most` at most, or less.
+    pub(crate) fn wait(self, condition: &Condvar, most: Option<Duration>) -> Self {
+        let Self { inner, _held } = self;
+        let inner = match most {
+            None => condition.wait(inner),
+            Some(most) => condition.wait_for(inner, most),
+        };
+        Self { inner, _held }
     }
 }
 
@@ -103,12 +101,13 @@ pub(super) fn inheriting<R>(work: impl FnOnce() -> R) -> impl FnOnce() -> R {
     }
 }
 
+/// A lock of this rank is held by this thread.
 #[derive(Debug)]
-struct Held(Rank);
+pub(super) struct Held(Rank);
 
 impl Held {
     /// Checks the order before the thread waits for a lock.
-    fn in_order(rank: Rank) -> Self {
+    pub(super) fn in_order(rank: Rank) -> Self {
         if cfg!(debug_assertions) {
             let highest = HELD.with_borrow(|held| held.iter().max().copied());
             assert!(highest.is_none_or(|highest| highest < rank), "{rank:?} is taken while {highest:?} is held");
