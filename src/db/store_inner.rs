@@ -7,15 +7,14 @@ use crate::db::version_set::VersionSet;
 use crate::db::write_pressure::Pressure;
 use crate::db::writer::{Handed, Writer};
 use crate::error::{Error, ErrorKind, Result};
-use crate::executor::{Condvar, Mutex, Rank, RankedGuard, RankedMutex, RateLimiter, TimedGuard, TimedMutex};
+use crate::executor::{Condvar, Mutex, Rank, RankedGuard, RankedMutex, RateLimiter};
 use crate::options::Filters;
 use crate::query::ViewSearcher;
 use crate::version::{LatestVersion, ReadView, Run, StoreContext, SuperVersion};
 use std::sync::atomic::AtomicU64;
 use std::sync::{Arc, OnceLock};
-use std::time::Duration;
 
-pub(crate) type Writing<'a> = TimedGuard<'a, Writer>;
+pub(crate) type Writing<'a> = RankedGuard<'a, Writer>;
 
 /// The state of an open store. Its locks have an order ([`Rank`]).
 #[derive(Debug)]
@@ -23,7 +22,7 @@ pub(crate) struct StoreInner {
     pub(crate) context: Arc<StoreContext>,
     pub(crate) latest: LatestVersion,
     /// `None` in a store that is open for reading only.
-    pub(crate) writer: Option<TimedMutex<Writer>>,
+    pub(crate) writer: Option<RankedMutex<Writer>>,
     pub(crate) handed: Handed,
     pub(crate) counting: RankedMutex<()>,
     pub(crate) flushing: RankedMutex<()>,
@@ -52,7 +51,7 @@ impl StoreInner {
         Self {
             context,
             latest: LatestVersion::new(view),
-            writer: writer.map(|writer| TimedMutex::new(Rank::Writer, writer)),
+            writer: writer.map(|writer| RankedMutex::new(Rank::Writer, writer)),
             handed: Handed::default(),
             counting: RankedMutex::new(Rank::Counting, ()),
             flushing: RankedMutex::new(Rank::Flushing, ()),
@@ -178,12 +177,7 @@ impl StoreInner {
         Ok(writing)
     }
 
-    /// Waits for the writer lock, for `most` at most. Does not check the poison.
-    pub(crate) fn writer_within(&self, most: Duration) -> Result<Option<Writing<'_>>> {
-        Ok(self.writer_lock()?.lock_within(most))
-    }
-
-    pub(crate) fn writer_lock(&self) -> Result<&TimedMutex<Writer>> {
+    pub(crate) fn writer_lock(&self) -> Result<&RankedMutex<Writer>> {
         self.writer.as_ref().ok_or_else(|| {
             Error::new(ErrorKind::ReadOnly, "the store is open for reading only")
                 .at_path(&self.context.path)

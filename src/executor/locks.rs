@@ -78,10 +78,6 @@ impl Condvar {
         self.0.wait_timeout(guard, most).unwrap_or_else(PoisonError::into_inner).0
     }
 
-    pub(crate) fn notify_one(&self) {
-        self.0.notify_one();
-    }
-
     pub(crate) fn notify_all(&self) {
         self.0.notify_all();
     }

@@ -39,7 +39,6 @@ mod operation;
 mod rank;
 mod rate_limiter;
 mod spawn;
-mod timed_mutex;
 
 pub(crate) use background::BackgroundThread;
 pub(crate) use crew::{Crew, Executor};
@@ -48,4 +47,3 @@ pub use operation::Operation;
 pub(crate) use rank::{Rank, RankedGuard, RankedMutex};
 pub(crate) use rate_limiter::RateLimiter;
 pub(crate) use spawn::{spawn, spawn_scoped};
-pub(crate) use timed_mutex::{TimedGuard, TimedMutex};
