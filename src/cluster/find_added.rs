@@ -20,13 +20,13 @@ use crate::cluster::numbers::Numbers;
 use crate::cluster::priority::Priorities;
 use crate::cluster::removals::Removals;
 use crate::error::{Error, ErrorKind, Result};
+use crate::executor::Mutex;
 use crate::extsort::Spool;
 use crate::fingerprint::{Fingerprint, Id};
 use crate::join::keys::SketchBuffers;
 use crate::join::{Join, Output, ordered, visit_stored};
 use crate::segment::Segment;
 use crate::version::{Pieces, Share};
-use parking_lot::Mutex;
 use std::ops::ControlFlow;
 use std::sync::Arc;
 

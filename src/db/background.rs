@@ -72,7 +72,7 @@ fn flush_when_due(inner: &StoreInner) -> Result<()> {
             if pause.is_none() && !versions.sealed.is_empty() && !inner.must_compact_first(&versions) {
                 break;
             }
-            versions.wait(&inner.changed, pause);
+            versions = versions.wait(&inner.changed, pause);
         }
         drop(versions);
         // Other errors are noted, and the flush is tried again.
@@ -96,7 +96,7 @@ fn compact_when_due(inner: &StoreInner) -> Result<()> {
             versions.compacting = versions.compacting.take().filter(|_| pause.is_some());
             // The last reader of a run does not notify.
             let collecting = (!versions.obsolete.is_empty()).then_some(COLLECTING);
-            versions.wait(&inner.changed, pause.into_iter().chain(collecting).min());
+            drop(versions.wait(&inner.changed, pause.into_iter().chain(collecting).min()));
             continue;
         }
         inner.limiter.unthrottle(inner.must_compact_first(&versions));
@@ -122,7 +122,7 @@ impl StoreInner {
         };
         while !is_done(&versions) {
             self.check_poison()?;
-            versions.wait(&self.changed, None);
+            versions = versions.wait(&self.changed, None);
         }
         let works = versions.compacting.is_none();
         drop(versions);

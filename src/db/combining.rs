@@ -19,8 +19,9 @@ const MOST_WRITES: usize = 64;
 
 impl StoreInner {
     pub(crate) fn write_in_turn(&self, batch: &[Write]) -> Done {
-        let most = if batch.len() > MOST_WRITES { Duration::MAX } else { WAIT };
-        if let Some(mut writing) = self.writer_within(most)? {
+        let writer = self.writer_lock()?;
+        let writing = if batch.len() > MOST_WRITES { Some(writer.lock()) } else { writer.lock_within(WAIT) };
+        if let Some(mut writing) = writing {
             self.check_poison()?;
             let done = self.write_with(&mut writing, batch);
             self.write_handed(&mut writing);
@@ -33,7 +34,7 @@ impl StoreInner {
                 Ok(done) => return done,
                 // Perhaps no other thread takes the lock.
                 Err(RecvTimeoutError::Timeout) => {
-                    self.writer_within(Duration::ZERO)?.iter_mut().for_each(|writing| self.write_handed(writing));
+                    writer.try_lock().iter_mut().for_each(|writing| self.write_handed(writing));
                 }
                 Err(RecvTimeoutError::Disconnected) => {
                     let error = Error::new(ErrorKind::Poisoned, "a thread has panicked while it wrote for others");

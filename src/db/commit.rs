@@ -156,7 +156,7 @@ impl StoreInner {
             self.check_poison()?;
             self.refuse(&versions)?;
             waits = true;
-            versions.wait(&self.changed, None);
+            versions = versions.wait(&self.changed, None);
         }
         drop(versions);
         if waits {

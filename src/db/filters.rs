@@ -6,16 +6,15 @@
 //!
 //! Key indexes have no filters: their queries look up keys, and the numbers of records that they find all exist.
 
-use crate::executor::spawn;
+use crate::executor::{Condvar, Mutex, spawn};
 use crate::options::Filters;
 use crate::plan::filter_shape::FilterShape;
 use crate::segment::{Segment, Table};
 use crate::version::StoreContext;
-use parking_lot::{Condvar, Mutex, MutexGuard};
 use std::collections::VecDeque;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, MutexGuard};
 use std::thread::JoinHandle;
 
 /// Prefix filters of a store ([`crate::Filters`]), in bytes of memory.
@@ -148,7 +147,7 @@ impl FilterMaker {
     pub(crate) fn wait(&self) {
         let mut tables = self.work.tables.lock();
         while tables.threads > 0 {
-            self.work.changed.wait(&mut tables);
+            tables = self.work.changed.wait(tables);
         }
     }
 }

@@ -7,14 +7,12 @@ use crate::db::version_set::VersionSet;
 use crate::db::write_pressure::Pressure;
 use crate::db::writer::{Handed, Writer};
 use crate::error::{Error, ErrorKind, Result};
-use crate::executor::{Rank, RankedGuard, RankedMutex, RateLimiter};
+use crate::executor::{Condvar, Mutex, Rank, RankedGuard, RankedMutex, RateLimiter};
 use crate::options::Filters;
 use crate::query::ViewSearcher;
 use crate::version::{LatestVersion, ReadView, Run, StoreContext, SuperVersion};
-use parking_lot::{Condvar, Mutex};
 use std::sync::atomic::AtomicU64;
 use std::sync::{Arc, OnceLock};
-use std::time::Duration;
 
 pub(crate) type Writing<'a> = RankedGuard<'a, Writer>;
 
@@ -177,11 +175,6 @@ impl StoreInner {
         let writing = self.writer_lock()?.lock();
         self.check_poison()?;
         Ok(writing)
-    }
-
-    /// Waits for the writer lock, for `most` at most. Does not check the poison.
-    pub(crate) fn writer_within(&self, most: Duration) -> Result<Option<Writing<'_>>> {
-        Ok(self.writer_lock()?.try_lock_for(most))
     }
 
     pub(crate) fn writer_lock(&self) -> Result<&RankedMutex<Writer>> {

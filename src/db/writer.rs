@@ -2,9 +2,9 @@
 
 use crate::db::write_batch::{Write, WriteSummary};
 use crate::error::Result;
+use crate::executor::Mutex;
 use crate::fingerprint::IdAssignment;
 use crate::wal::{Log, Promise};
-use parking_lot::Mutex;
 use std::sync::Arc;
 use std::sync::mpsc::SyncSender;
 

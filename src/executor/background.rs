@@ -1,8 +1,8 @@
 //! Threads that run as long as a store is open.
 
 use super::crew::alone;
+use super::locks::Mutex;
 use crate::error::Result;
-use parking_lot::Mutex;
 use rayon::ThreadPool;
 use std::sync::mpsc::{Receiver, sync_channel};
 

@@ -1,10 +1,10 @@
 //! Thread pools that each run one operation at a time.
 
+use super::locks::Mutex;
 use super::operation::OfCrew;
 use super::rank::inheriting;
 use super::spawn::spawn_scoped;
 use crate::error::{Error, Result};
-use parking_lot::Mutex;
 use rayon::{ThreadPool, ThreadPoolBuilder};
 use std::cell::RefCell;
 use std::num::NonZero;

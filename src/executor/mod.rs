@@ -34,6 +34,7 @@
 
 mod background;
 mod crew;
+mod locks;
 mod operation;
 mod rank;
 mod rate_limiter;
@@ -41,6 +42,7 @@ mod spawn;
 
 pub(crate) use background::BackgroundThread;
 pub(crate) use crew::{Crew, Executor};
+pub(crate) use locks::{Condvar, Mutex, RwLock};
 pub use operation::Operation;
 pub(crate) use rank::{Rank, RankedGuard, RankedMutex};
 pub(crate) use rate_limiter::RateLimiter;

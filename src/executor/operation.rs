@@ -1,6 +1,6 @@
 //! The operation that a thread works for.
 
-use parking_lot::Mutex;
+use super::locks::Mutex;
 use std::cell::RefCell;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};

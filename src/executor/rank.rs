@@ -4,10 +4,17 @@
 //! only for locks of a higher rank; debug builds check this. The other locks guard a value each, and a thread that
 //! holds one takes none with a rank.
 
-use parking_lot::{Condvar, Mutex, MutexGuard};
+use super::locks::{Condvar, Mutex};
 use std::cell::RefCell;
 use std::ops::{Deref, DerefMut};
-use std::time::Duration;
+use std::sync::MutexGuard;
+use std::thread;
+use std::time::{Duration, Instant};
+
+/// Tries for a lock between which a thread only yields the processor: most locks are released within these.
+const YIELDS: usize = 7;
+/// How long a thread sleeps between later tries.
+const PAUSE: Duration = Duration::from_micros(100);
 
 /// The locks with a rank, in the order in which a thread may take several.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -28,7 +35,7 @@ pub(crate) enum Rank {
     Versions,
 }
 
-/// A mutex with a rank. A panic of its holder does not poison it: no protected value is ever left half changed.
+/// A mutex with a rank, without poison.
 #[derive(Debug)]
 pub(crate) struct RankedMutex<T> {
     rank: Rank,
@@ -57,19 +64,42 @@ impl<T> RankedMutex<T> {
         Some(RankedGuard { inner, _held: Held::in_any_order(self.rank) })
     }
 
-    pub(crate) fn try_lock_for(&self, most: Duration) -> Option<RankedGuard<'_, T>> {
+    /// Tries to take the lock, again and again for `most` at most. A release then costs no more than without waiting
+    /// threads.
+    pub(crate) fn lock_within(&self, most: Duration) -> Option<RankedGuard<'_, T>> {
         let held = Held::in_order(self.rank);
-        Some(RankedGuard { inner: self.inner.try_lock_for(most)?, _held: held })
+        let inner = self.inner.try_lock().or_else(|| self.try_for(most))?;
+        Some(RankedGuard { inner, _held: held })
+    }
+
+    fn try_for(&self, most: Duration) -> Option<MutexGuard<'_, T>> {
+        let started = Instant::now();
+        for tries in 0.. {
+            let left = most.saturating_sub(started.elapsed());
+            if left.is_zero() {
+                break;
+            }
+            match tries < YIELDS {
+                true => thread::yield_now(),
+                false => thread::sleep(left.min(PAUSE)),
+            }
+            if let Some(inner) = self.inner.try_lock() {
+                return Some(inner);
+            }
+        }
+        None
     }
 }
 
 impl<T> RankedGuard<'_, T> {
-    /// Releases the lock until the condition is notified, for `most` at most.
-    pub(crate) fn wait(&mut self, condition: &Condvar, most: Option<Duration>) {
-        match most {
-            None => condition.wait(&mut self.inner),
-            Some(most) => _ = condition.wait_for(&mut self.inner, most),
-        }
+    /// Releases the lock until the condition is notified, for `most` at most, or less.
+    pub(crate) fn wait(self, condition: &Condvar, most: Option<Duration>) -> Self {
+        let Self { inner, _held } = self;
+        let inner = match most {
+            None => condition.wait(inner),
+            Some(most) => condition.wait_for(inner, most),
+        };
+        Self { inner, _held }
     }
 }
 
@@ -161,5 +191,25 @@ mod tests {
         let of_holder = |_: RankedGuard<'_, i32>| inheriting(|| *writer.lock());
         let worked = std::thread::scope(|scope| scope.spawn(of_holder(versions.lock())).join());
         assert_eq!(worked.is_err(), cfg!(debug_assertions));
+    }
+
+    #[test]
+    fn a_thread_gives_up_or_gets_the_lock_after_its_release() {
+        let writer = RankedMutex::new(Rank::Writer, 0);
+        let held = writer.lock();
+        thread::scope(|scope| {
+            let waits = |most| {
+                let writer = &writer;
+                scope.spawn(move || writer.lock_within(most).map(|mut value| *value += 1))
+            };
+            for most in [Duration::ZERO, Duration::from_millis(5)] {
+                assert!(waits(most).join().unwrap().is_none());
+            }
+            let waiting = waits(Duration::from_secs(3600));
+            thread::sleep(Duration::from_millis(5));
+            drop(held);
+            assert!(waiting.join().unwrap().is_some());
+        });
+        assert_eq!(*writer.lock(), 1);
     }
 }

@@ -1,7 +1,7 @@
 //! Throttling and stopping background compaction.
 
+use super::locks::{Condvar, Mutex};
 use crate::error::{Error, Result};
-use parking_lot::{Condvar, Mutex};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
@@ -48,7 +48,7 @@ impl RateLimiter {
         let worked = since.get_or_insert_with(Instant::now).elapsed();
         if worked >= SLICE {
             if !self.unthrottled.load(Ordering::Relaxed) && self.waiting.load(Ordering::Relaxed) == 0 {
-                self.woken.wait_for(&mut since, worked.min(LONGEST));
+                since = self.woken.wait_for(since, worked.min(LONGEST));
             }
             *since = Some(Instant::now());
         }

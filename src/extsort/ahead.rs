@@ -1,8 +1,7 @@
 //! Making the next chunk while the caller works on this one.
 
 use crate::error::Result;
-use crate::executor::Executor;
-use parking_lot::Mutex;
+use crate::executor::{Executor, Mutex};
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, sync_channel};

@@ -5,7 +5,7 @@
 //! order does not depend on the number of threads.
 
 use crate::error::{Error, Result};
-use parking_lot::Mutex;
+use crate::executor::Mutex;
 use rayon::ThreadPool;
 use std::collections::VecDeque;
 use std::ops::ControlFlow;

@@ -1,8 +1,8 @@
 //! The ids of a memtable's records: a word each, the texts in one string.
 
 use super::atomics::{Arena, AtomicArray, AtomicU64, Ordering};
+use crate::executor::RwLock;
 use crate::fingerprint::{Id, IdKind};
-use parking_lot::RwLock;
 use xxhash_rust::xxh64::xxh64;
 
 /// The low bits of a word with the length of a text, at most 4096 bytes. The others have its offset.

@@ -13,13 +13,13 @@ use super::segment::Repaired;
 use crate::admin::check_keys;
 use crate::bitset::NumberSet;
 use crate::error::{Error, Result};
+use crate::executor::Mutex;
 use crate::extsort::{NumberedRecord, Sorted, Sorter};
 use crate::fingerprint::{Fingerprint, IdAssignment, IdKind, Record};
 use crate::format::KeyFormat;
 use crate::format::manifest::{RunEntry, SegmentEntry};
 use crate::segment::{Damage, Salvage, Scratch, SketchSource, chunks};
 use crate::version::{Run, SegmentRole, of_keys, of_records, open_segment};
-use parking_lot::Mutex;
 use std::fmt;
 use std::path::PathBuf;
 

@@ -8,11 +8,11 @@ use super::table::{Scratch, Table};
 use crate::bits::low_mask;
 use crate::env::{Env, ReadMode};
 use crate::error::{Error, Result};
+use crate::executor::Mutex;
 use crate::fingerprint::Fingerprint;
 use crate::format::fields::Fields;
 use crate::format::footer::{Footer, Span, TRAILER};
 use crate::format::header;
-use parking_lot::Mutex;
 use std::path::Path;
 use std::sync::Arc;
 

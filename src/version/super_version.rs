@@ -1,12 +1,12 @@
 //! The parts of a store at one moment.
 
 use crate::error::Result;
+use crate::executor::RwLock;
 use crate::fingerprint::{Entry, Fingerprint};
 use crate::memtable::Memtable;
 use crate::segment::{Segment, SegmentRecords};
 use crate::version::newest::NewestEntries;
 use crate::version::run::{Run, run_segments};
-use parking_lot::RwLock;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 

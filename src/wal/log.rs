@@ -3,9 +3,9 @@
 use super::LogReader;
 use crate::env::{Env, LogFile, TEMP_SUFFIX, TempFile};
 use crate::error::{Error, ErrorKind, Result};
+use crate::executor::{Condvar, Mutex};
 use crate::format::log::{LogHeader, write_frame};
 use crate::wal::names::name;
-use parking_lot::{Condvar, Mutex};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -180,7 +180,7 @@ impl Log {
             if !state.busy {
                 break;
             }
-            self.changed.wait(&mut state);
+            state = self.changed.wait(state);
         }
         state.busy = true;
         let cuts = state.cuts;

@@ -260,6 +260,39 @@ def test_forked_processes(path):
     assert out.strip() == "ended"
 
 
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork")
+def test_forked_processes_write(path):
+    """Children write stores of their own while their parent has stores open, whose waiting threads they do not have."""
+    path.mkdir()
+    out = script(
+        """
+        import os, signal, sys
+        import fpstore as fp
+        open_stores = [fp.create(f"{sys.argv[1]}/parent-{number}") for number in range(8)]
+        for turn in range(4):
+            child = os.fork()
+            if child == 0:
+                signal.alarm(60)
+                own = [fp.create(f"{sys.argv[1]}/child-{turn}-{number}") for number in range(16)]
+                for store in own:
+                    store.insert(list(range(100)), range(100), durability="buffered")
+                    store.compact()
+                    assert len(store) == 100
+                for store in own:
+                    store.close()
+                os._exit(0)
+            _, status = os.waitpid(child, 0)
+            assert status == 0, status
+        for store in open_stores:
+            store.insert(1, 1)
+            store.close()
+        print("ended")
+        """,
+        path,
+    )
+    assert out.strip() == "ended"
+
+
 def test_dropped_answers_do_not_hold_up_the_interpreter(path):
     store = fp.create(path)
     store.load((number * 0x9E3779B97F4A7C15 % 2**64 for number in range(100_000)), ids=range(100_000))

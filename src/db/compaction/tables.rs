@@ -1,12 +1,12 @@
 //! Merges the secondary tables of several segments.
 
 use crate::error::Result;
+use crate::executor::Mutex;
 use crate::extsort::{Sorter, Workspace};
 use crate::fingerprint::Fingerprint;
 use crate::plan::TableLayout;
 use crate::segment::{Scratch, SecondaryKeySource, Segment, Table};
 use crate::version::Losers;
-use parking_lot::Mutex;
 use std::iter::Peekable;
 use std::sync::Arc;
 
