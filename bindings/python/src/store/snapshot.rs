@@ -6,6 +6,7 @@ use super::asked::Asked;
 use crate::answers::PyAnswers;
 use crate::base::{PyBaseSnapshot, State};
 use crate::given;
+use crate::process::OfProcess;
 
 /// A store as it was at one moment: `Store.snapshot()`. It has all earlier writes and no later ones.
 ///
@@ -20,16 +21,16 @@ use crate::given;
 /// >>> len(before), len(store)
 /// (3, 4)
 #[pyclass(frozen, extends = PyBaseSnapshot, name = "Snapshot", module = "fpstore")]
-pub(crate) struct PySnapshot(Asked);
+pub(crate) struct PySnapshot(OfProcess<Asked>);
 
 impl PySnapshot {
     pub(super) fn new(asked: Asked) -> PyClassInitializer<Self> {
-        let base = PyBaseSnapshot(State::Fingerprints(asked.snapshot.clone()));
-        PyClassInitializer::from(base).add_subclass(Self(asked))
+        let base = PyBaseSnapshot::new(State::Fingerprints(asked.snapshot.clone()));
+        PyClassInitializer::from(base).add_subclass(Self(OfProcess::new(asked)))
     }
 
     pub(super) fn asked(&self) -> PyResult<Asked> {
-        Ok(self.0.clone())
+        self.0.of_snapshot().cloned()
     }
 }
 
@@ -45,7 +46,7 @@ impl PySnapshot {
         fingerprints: &Bound<'_, PyAny>,
         #[pyo3(from_py_with = given::k)] k: Option<u32>,
     ) -> PyResult<PyAnswers> {
-        self.0.query_many(fingerprints, k)
+        self.asked()?.query_many(fingerprints, k)
     }
 
     /// The `count` nearest records of each fingerprint of a column. As `Store.nearest`.
@@ -59,7 +60,7 @@ impl PySnapshot {
         #[pyo3(from_py_with = given::count)] count: usize,
         #[pyo3(from_py_with = given::k)] k: Option<u32>,
     ) -> PyResult<PyAnswers> {
-        self.0.nearest_many(fingerprints, count, k)
+        self.asked()?.nearest_many(fingerprints, count, k)
     }
 
     /// Whether there is a record within distance `k`, in bits, of each fingerprint of a column: an array of bool.
@@ -72,6 +73,6 @@ impl PySnapshot {
         fingerprints: &Bound<'_, PyAny>,
         #[pyo3(from_py_with = given::k)] k: Option<u32>,
     ) -> PyResult<Py<PyAny>> {
-        self.0.contains_many(fingerprints, k)
+        self.asked()?.contains_many(fingerprints, k)
     }
 }
