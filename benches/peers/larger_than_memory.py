@@ -104,7 +104,8 @@ def main():
         compressing(folder)
         sources = write(folder, options.count)
         print(f"{options.count} records, --memory {options.memory}, {os.cpu_count()} cores\n")
-        print("| | s | records a second | peak RssAnon + RssShmem MiB | temporary MiB | store MiB |\n|---|---|---|---|---|---|")
+        print("| | s | records a second | peak RssAnon + RssShmem MiB | temporary MiB | store MiB |")
+        print("|---|---|---|---|---|---|")
         for source in sources:
             seconds, most, space = load(source, options.memory, folder)
             size = sum(file.stat().st_size for file in (folder / "store").iterdir())

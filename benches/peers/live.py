@@ -108,7 +108,9 @@ def print_table(results):
         return statistics.median(line[field] for line in lines) / divisor if lines else None
 
     def cell(number):
-        return "–" if number is None else f"{number:,.0f}" if number >= 1000 else f"{number:.{1 if number >= 100 else 2}f}"
+        if number is None:
+            return "–"
+        return f"{number:,.0f}" if number >= 1000 else f"{number:.{1 if number >= 100 else 2}f}"
 
     print("| |", " | ".join([*results, *(f"{name} beside {first}" for name in others)]), "|")
     print("|---" * (1 + len(results) + len(others)) + "|")
@@ -161,7 +163,8 @@ def main():
         del values
         results = measured(names, options.measures.split(","), data, options)
     lock = tomllib.loads((PACKAGE / "Cargo.lock").read_text())["package"]
-    versions = [f"{package['name']} {package['version']}" for package in lock if package["name"] in ("fpstore", "fjall")]
+    shown = [package for package in lock if package["name"] in ("fpstore", "fjall")]
+    versions = [f"{package['name']} {package['version']}" for package in shown]
     print(f"{count:,} records, {distinct:,} distinct; {os.cpu_count()} cores; {', '.join(versions)}\n")
     print_table(results)
     sys.exit(1 if answers_differ(results) else 0)

@@ -226,7 +226,8 @@ def same_rows(bench):
     """The package for Python keeps what the program keeps."""
     ours, theirs = (bench.found[name][2] for name in (WHOLE, PEERS["python"]))
     if ours != theirs:
-        raise SystemExit(f"fpstore.dedup keeps other documents: {len(ours - theirs):,} less, {len(theirs - ours):,} more")
+        less, more = len(ours - theirs), len(theirs - ours)
+        raise SystemExit(f"fpstore.dedup keeps other documents: {less:,} less, {more:,} more")
 
 
 def same_candidates(bench):

@@ -6,10 +6,10 @@
     minhash_peers.py python PARTS FOLDER                 fpstore.dedup, from table to table
     minhash_peers.py signatures PARTS FOLDER WORKERS B   the first stage of datatrove's MinHash, with B bands of 8
 
-All but the last write the documents that stay to FOLDER/out.parquet, and to PAIRS all pairs of ids with a band in common.
-rensa and datasketch look up each document among those before it, then insert it; gaoya takes a thousand at once, on all
-cores, and inserts them before it looks them up, so that each finds its own too. Features are five white-space tokens in a row, as
-those of `--features words:5`; a document of fewer tokens has none, and stays.
+All but the last write the documents that stay to FOLDER/out.parquet, and to PAIRS all pairs of ids with a band in
+common. rensa and datasketch look up each document among those before it, then insert it; gaoya takes a thousand at
+once, on all cores, and inserts them before it looks them up, so that each finds its own too. Features are five
+white-space tokens in a row, as those of `--features words:5`; a document of fewer tokens has none, and stays.
 """
 import pathlib
 import sys

@@ -12,8 +12,8 @@ numbers, as HMA has them, from a generator.
 
 Peers are PDQIndex, which `PdqSignal` uses (IndexBinaryMultiHash, 16 parts of 16 bits), and PDQIndex2 (IndexFlatL2).
 Each builds the index in a process of its own, waits for background work, answers one query after the other and
-serializes the index; then hashes are added to it. Workers load the serialized index at the same time, as those of HMA do, and
-answer 100 queries twice, the second time measured; their memory is the proportional set size beyond that of the
+serializes the index; then hashes are added to it. Workers load the serialized index at the same time, as those of HMA
+do, and answer 100 queries twice, the second time measured; their memory is the proportional set size beyond that of the
 imports. The workers of fpstore deserialize an index of their own, or open the one that was saved. Exits with 1 if
 answers differ.
 """

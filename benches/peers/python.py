@@ -5,10 +5,10 @@
     benches/peers/python.py [--records 20000000] [--rounds 3] [--texts 100000]
 
 Loads uniform fingerprints from Arrow columns, asks a million of them in one batch and 100,000 one by one, and finds all
-pairs within 3 bits; `cargo bench --bench native` does the same in Rust alone. Loads a Parquet file with pyarrow and with
-`fpload`. Makes fingerprints of an Arrow column of texts; `cargo bench --bench native -- --texts` of as many strings in
-memory, on all cores. Every round has a process of its own. Prints medians, their ratio, and the peak memory of both,
-without mapped files. The process of Python holds the data in Arrow and in NumPy.
+pairs within 3 bits; `cargo bench --bench native` does the same in Rust alone. Loads a Parquet file with pyarrow and
+with `fpload`. Makes fingerprints of an Arrow column of texts; `cargo bench --bench native -- --texts` of as many
+strings in memory, on all cores. Every round has a process of its own. Prints medians, their ratio, and the peak memory
+of both, without mapped files. The process of Python holds the data in Arrow and in NumPy.
 """
 import argparse
 import json

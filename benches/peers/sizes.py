@@ -32,12 +32,13 @@ def peers(values, folder):
     deltas = np.diff(values, prepend=np.uint64(0)).astype("<u8")
     compressor = zstandard.ZstdCompressor(level=19)
     transposed = deltas.view(np.uint8).reshape(-1, 8).T.copy()
-    for name, raw in [("zstd -19, raw deltas", deltas.tobytes()), ("zstd -19, byte-transposed deltas", transposed.tobytes())]:
+    for name, array in [("zstd -19, raw deltas", deltas), ("zstd -19, byte-transposed deltas", transposed)]:
+        raw = array.tobytes()
         start = time.perf_counter()
         size = len(compressor.compress(raw))
         yield name, size, time.perf_counter() - start
-    for name, kind in [("Parquet DELTA_BINARY_PACKED", pa.int64()), ("Parquet DELTA_BINARY_PACKED + zstd -19", pa.int64())]:
-        table = pa.table({"fingerprint": pa.array(values.view("<i8"), kind)})
+    for name in ("Parquet DELTA_BINARY_PACKED", "Parquet DELTA_BINARY_PACKED + zstd -19"):
+        table = pa.table({"fingerprint": pa.array(values.view("<i8"), pa.int64())})
         zstd = name.endswith("19")
         start = time.perf_counter()
         pq.write_table(
@@ -60,9 +61,11 @@ def ours(source, folder):
             options = ["--create", "--quiet", "--codec", codec, "--block-size", str(block_size)]
             subprocess.run([TARGET / "release/fpload", *options, store, source], check=True)
             seconds = time.perf_counter() - start
-            report = subprocess.run([TARGET / "release/fpdump", "stats", "--json", store], check=True, capture_output=True)
+            command = [TARGET / "release/fpdump", "stats", "--json", store]
+            report = subprocess.run(command, check=True, capture_output=True)
             table = json.loads(report.stdout)["tables"][0]
-            yield f"fpstore {codec}, {block_size}-byte blocks (load of two tables)", table["bits_per_fingerprint"], seconds
+            name = f"fpstore {codec}, {block_size}-byte blocks (load of two tables)"
+            yield name, table["bits_per_fingerprint"], seconds
 
 
 def main():
@@ -71,7 +74,8 @@ def main():
     inside_environment(PACKAGES)
     import numpy as np
 
-    subprocess.run(["cargo", "build", "--quiet", "--release", "--locked", "--package", "fpstore-tools"], cwd=ROOT, check=True)
+    command = ["cargo", "build", "--quiet", "--release", "--locked", "--package", "fpstore-tools"]
+    subprocess.run(command, cwd=ROOT, check=True)
     values = fingerprints(sys.argv[1:])
     with tempfile.TemporaryDirectory() as folder:
         folder = pathlib.Path(folder)

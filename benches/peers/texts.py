@@ -52,7 +52,8 @@ def main():
                        check=True)
         seconds = time.perf_counter() - start
         (folder / "bare.hex").write_text("".join(line[:16] + "\n" for line in open(folder / "urls.tsv")))
-        subprocess.run([fpload, "--quiet", "--create", "--ids", "none", folder / "bare", folder / "bare.hex"], check=True)
+        command = [fpload, "--quiet", "--create", "--ids", "none", folder / "bare", folder / "bare.hex"]
+        subprocess.run(command, check=True)
         stats = json.loads(subprocess.run([fpdump, "stats", "--json", folder / "texts"], check=True,
                                           stdout=subprocess.PIPE).stdout)
         scan = subprocess.Popen([fpdump, "scan", folder / "texts"], stdout=subprocess.PIPE)
@@ -68,11 +69,13 @@ def main():
 
         times = {store: min((ask(store) for _ in range(3)), key=lambda one: one["mean"]) for store in ("texts", "bare")}
     ids = stats["id_bytes"]
-    print(f"{options.count} ids, {len(listed) / options.count:.2f} bytes each with the line feed; {os.cpu_count()} cores\n")
+    each = len(listed) / options.count
+    print(f"{options.count} ids, {each:.2f} bytes each with the line feed; {os.cpu_count()} cores\n")
     print("| | bytes an id | beside zstd -3 |\n|---|---|---|")
     print(f"| fpstore: frames, index, dictionary | {ids / options.count:.3f} | {ids / whole:.3f} |")
     print(f"| zstd -3, the whole list | {whole / options.count:.3f} | 1 |")
-    print(f"\nLoaded in {seconds:.1f} s ({options.count / seconds:,.0f} records a second). {stats['resident_bytes']:,} bytes in memory.\n")
+    print(f"\nLoaded in {seconds:.1f} s ({options.count / seconds:,.0f} records a second).", end=" ")
+    print(f"{stats['resident_bytes']:,} bytes in memory.\n")
     print("| queries with one answer | mean us | p50 us | p99 us |\n|---|---|---|---|")
     for store, name in (("texts", "with its text id"), ("bare", "without ids: a count")):
         print(f"| {name} | {times[store]['mean']:.1f} | {times[store]['p50']:.1f} | {times[store]['p99']:.1f} |")

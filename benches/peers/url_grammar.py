@@ -12,11 +12,11 @@ import random
 CONSONANTS = "b c d f g h k l m n p r s t v w z br ch cl cr dr fl gr pl pr sh sl sp st str th tr".split()
 VOWELS = "a e i o u ai ea ee io ou".split()
 ENDS = " n r s t l ck ng rd nd rt st x".split(" ")
-SECTIONS = """news blog article articles product products category tag tags wiki forum shop sport politics world business
-tech item p post posts user users about en de fr archive story video media docs help search events health travel food
-science opinion culture local""".split()
-DOMAINS = {".com": 52, ".org": 9, ".net": 8, ".de": 6, ".co.uk": 5, ".ru": 4, ".fr": 3, ".it": 3, ".info": 3, ".com.br": 2,
-           ".pl": 2, ".io": 1, ".jp": 1, ".edu": 1}
+SECTIONS = """news blog article articles product products category tag tags wiki forum shop sport politics world
+business tech item p post posts user users about en de fr archive story video media docs help search events health
+travel food science opinion culture local""".split()
+DOMAINS = {".com": 52, ".org": 9, ".net": 8, ".de": 6, ".co.uk": 5, ".ru": 4, ".fr": 3, ".it": 3, ".info": 3,
+           ".com.br": 2, ".pl": 2, ".io": 1, ".jp": 1, ".edu": 1}
 SUFFIXES = ["", "", "", "/", "/", "/", ".html", ".html", ".htm", ".php", ".aspx"]
 PARAMETERS = ("id", "p", "q", "page", "ref", "utm_source", "sid", "cat")
 HOSTS, VOCABULARY = 20_000, 40_000

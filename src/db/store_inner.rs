@@ -181,7 +181,7 @@ impl StoreInner {
         self.writer.as_ref().ok_or_else(|| {
             Error::new(ErrorKind::ReadOnly, "the store is open for reading only")
                 .at_path(&self.context.path)
-                .with_remedy("open it with Store::open")
+                .with_remedy("open it for writing")
         })
     }
 

@@ -241,7 +241,7 @@ impl Parameters {
             let fits = self.width == 64 && self.design == Design::Tables { parts: 1 } && self.max_distance == 0;
             if !fits || self.ids == IdKind::None {
                 return Err(Error::invalid("a key index has ids, and one table of record numbers")
-                    .with_remedy("begin with `Parameters::of_keys`, and use ids of numbers or texts"));
+                    .with_remedy("use ids of numbers or texts, and leave width, distance and tables as they are"));
             }
         }
         if let Some(hasher) = &self.hasher

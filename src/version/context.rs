@@ -65,6 +65,9 @@ pub(crate) fn hold(store: &Path, options: &Options) -> Result<(Lock, Options)> {
 
 /// The path, independent of the current directory of the process.
 pub(crate) fn absolute(path: &Path, options: &Options) -> Result<PathBuf> {
+    if path.as_os_str().is_empty() {
+        return Err(Error::invalid("the path is empty"));
+    }
     options.env.absolute(path).map_err(|error| Error::io("cannot find", path, error))
 }
 

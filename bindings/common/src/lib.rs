@@ -32,7 +32,7 @@ pub use open::{AnyIndex, AnySnapshot, Handle, Stop};
 pub use output::{Answers, BATCH, Kind, Layout, Rows, Sender};
 pub use pairs::{PairOptions, join, pairs};
 pub use plan::design;
-pub use query::{Question, contains_near, queries};
+pub use query::{Question, check_distance, contains_near, queries};
 pub use reports::{statistics_json, verified_json};
 pub use scan::records;
 pub use write::{insert, insert_if_new, remove};

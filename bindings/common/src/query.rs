@@ -93,7 +93,11 @@ fn start<F: Fingerprint>(
     Answers::start(&layout, progress, move |sender| asker.answer(&column, sender))
 }
 
-fn check_distance(k: u32, width: u32) -> Result<()> {
+/// Refuses a distance that fingerprints of this width cannot have.
+///
+/// # Errors
+/// `InvalidInput` if it exceeds the width.
+pub fn check_distance(k: u32, width: u32) -> Result<()> {
     if k <= width { Ok(()) } else { Err(invalid(format!("k is {k}, and fingerprints have {width} bits"))) }
 }
 

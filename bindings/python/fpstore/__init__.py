@@ -16,11 +16,13 @@
 * :mod:`fpstore.errors`: exceptions; :mod:`fpstore.plot`: pictures, with matplotlib.
 * Events, such as loads, backups and recovery after a crash, go to the logger "fpstore" of :mod:`logging`.
 
-Columns come in and go out as Arrow, by its PyCapsule interface: pyarrow, polars, pandas, DuckDB and others take and give
-them without copies, and none of them is needed.
+Columns come in and go out as Arrow, by its PyCapsule interface: pyarrow, polars, pandas, DuckDB and others take and
+give them without copies, and none of them is needed.
 """
 
 from __future__ import annotations
+
+from typing import Any
 
 from fpstore import errors, plot
 from fpstore._dedup import Deduplicated, dedup
@@ -37,6 +39,7 @@ from fpstore._native import (
     Snapshot,
     Store,
     Table,
+    __version__,
     bands,
     compare,
     create,
@@ -67,6 +70,7 @@ __all__ = [
     "Store",
     "Table",
     "Writer",
+    "__version__",
     "bands",
     "compare",
     "create",
@@ -83,6 +87,8 @@ __all__ = [
 ]
 
 
-def _open_read_only(path: str) -> Store | KeyIndex:  # pyright: ignore[reportUnusedFunction]
+def _open_read_only(  # pyright: ignore[reportUnusedFunction]
+    path: str, options: dict[str, Any]
+) -> Store | KeyIndex:
     """Opens a store for reading: what pickle calls."""
-    return open(path, read_only=True)
+    return open(path, read_only=True, **options)

@@ -26,8 +26,8 @@ class Deduplicated(NamedTuple):
     table: Table
     """The rows that are kept, in their order, with all columns."""
     evidence: Batch
-    """A row for each of the others: ``id``, ``keeper``, ``cluster``, and how near it is: ``distance``, or ``shared_keys`` and
-    ``jaccard``."""
+    """A row for each of the others: ``id``, ``keeper``, ``cluster``, and how near it is: ``distance``, or
+    ``shared_keys`` and ``jaccard``."""
 
 
 class _How(NamedTuple):
@@ -60,7 +60,7 @@ def dedup(
     id: str | None = None,
     method: str = "minhash",
     threshold: float | None = None,
-    k: int = 3,
+    k: int | None = None,
     linkage: str = "star",
     keep: str = "smallest",
     min_jaccard: float | None = None,
@@ -76,6 +76,7 @@ def dedup(
     text : the column that is compared: strings, or lists of tokens
     id : the column that names rows in the evidence; without it, row numbers
     method : "minhash" (texts that share a band) or "simhash" (fingerprints within distance ``k``)
+    k : for simhash, the distance in bits (3)
     threshold : for minhash, the Jaccard similarity that bands and rows are chosen for (0.8, unless ``bands`` and
         ``rows`` or a preset say something else)
     linkage : "star", "single" or "complete", as of ``Store.keep``
@@ -101,11 +102,13 @@ def dedup(
         path = os.path.join(directory, "store")
         numbers, how = range(len(rows)), _How(linkage, keep, memory, tmp_dir)
         if method == "minhash":
+            if k is not None:
+                raise InvalidInputError("k goes with method='simhash'; minhash takes threshold and min_jaccard")
             found = _by_keys(path, texts, numbers, threshold, min_jaccard, how, options)
         elif method == "simhash":
             if threshold is not None or min_jaccard is not None:
                 raise InvalidInputError("threshold and min_jaccard go with method='minhash'; simhash takes k")
-            found = _by_fingerprints(path, texts, numbers, k, how, options)
+            found = _by_fingerprints(path, texts, numbers, 3 if k is None else k, how, options)
         else:
             raise InvalidInputError(f"method={method!r}: expected minhash or simhash")
     kept = rows.without(found["id"])

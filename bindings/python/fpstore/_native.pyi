@@ -24,6 +24,7 @@ __all__ = [
     "Snapshot",
     "Store",
     "Table",
+    "__version__",
     "_array",
     "_batch",
     "_key_match",
@@ -41,6 +42,8 @@ __all__ = [
     "simhash",
     "verify",
 ]
+
+__version__: str
 
 @final
 class Array:
@@ -167,7 +170,7 @@ class BaseStore:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None, /
     ) -> None: ...
-    def __reduce__(self) -> tuple[Any, tuple[Any]]: ...
+    def __reduce__(self) -> tuple[Any, tuple[Any, dict[str, Any]]]: ...
 
 class BaseSnapshot:
     @property
@@ -191,7 +194,7 @@ class Store(BaseStore):
     def __contains__(self, fingerprint: Fingerprint, /) -> bool: ...
     def load(
         self,
-        records: Column,
+        records: Column | dict[str, Column],
         ids: Column | None = None,
         *,
         fingerprint_column: str = "fingerprint",
@@ -200,7 +203,7 @@ class Store(BaseStore):
     ) -> dict[str, int]: ...
     def load_replace(
         self,
-        records: Column,
+        records: Column | dict[str, Column],
         ids: Column | None = None,
         *,
         fingerprint_column: str = "fingerprint",
@@ -209,7 +212,7 @@ class Store(BaseStore):
     ) -> dict[str, int]: ...
     def load_remove(
         self,
-        records: Column,
+        records: Column | dict[str, Column],
         ids: Column | None = None,
         *,
         fingerprint_column: str = "fingerprint",
@@ -294,9 +297,28 @@ class Store(BaseStore):
 
 @final
 class Snapshot(BaseSnapshot):
-    def query(self, fingerprints: Column, k: int | None = None) -> Answers: ...
-    def nearest(self, fingerprints: Column, count: int = 10, *, k: int | None = None) -> Answers: ...
-    def contains_near(self, fingerprints: Column, k: int | None = None) -> Array: ...
+    @property
+    def width(self) -> int: ...
+    @property
+    def max_distance(self) -> int: ...
+    @overload
+    def query(  # type: ignore[overload-overlap]  # pyright: ignore[reportOverlappingOverload]
+        self, fingerprint: Fingerprint, k: int | None = None
+    ) -> list[Match]: ...
+    @overload
+    def query(self, fingerprint: Column, k: int | None = None) -> Answers: ...
+    @overload
+    def nearest(  # type: ignore[overload-overlap]  # pyright: ignore[reportOverlappingOverload]
+        self, fingerprint: Fingerprint, count: int = 10, *, k: int | None = None
+    ) -> list[Match]: ...
+    @overload
+    def nearest(self, fingerprint: Column, count: int = 10, *, k: int | None = None) -> Answers: ...
+    @overload
+    def contains_near(  # type: ignore[overload-overlap]  # pyright: ignore[reportOverlappingOverload]
+        self, fingerprint: Fingerprint, k: int | None = None
+    ) -> bool: ...
+    @overload
+    def contains_near(self, fingerprint: Column, k: int | None = None) -> Array: ...
     def records(self) -> Answers: ...
     def pairs(self, k: int | None = None, *, memory: Size | None = None, tmp_dir: Path | None = None) -> Answers: ...
     def join(
@@ -330,7 +352,7 @@ class KeyIndex(BaseStore):
     def sketch_bits(self) -> int: ...
     def load(
         self,
-        records: Column,
+        records: Column | dict[str, Column],
         ids: Column | None = None,
         sketches: Column | None = None,
         *,
@@ -407,6 +429,10 @@ class KeyIndex(BaseStore):
 
 @final
 class KeySnapshot(BaseSnapshot):
+    @property
+    def key_bits(self) -> int: ...
+    @property
+    def sketch_bits(self) -> int: ...
     @overload
     def query(  # type: ignore[overload-overlap]  # pyright: ignore[reportOverlappingOverload]
         self,

@@ -1,14 +1,14 @@
 """Exceptions: one for each kind of error, all of them :class:`FpstoreError`.
 
 The text names the file, the offset or the row, and says what to do. Programs branch on the class, and find the place in
-the attributes ``path``, ``offset``, ``row`` and ``line``, which are None where they are not known.
+the attributes ``path``, ``offset`` and ``row``, which are None where they are not known.
 
 >>> import fpstore as fp
 >>> try:
 ...     fp.open("/no/such/store")
 ... except fp.errors.NotFoundError as error:
-...     print(error.path)
-/no/such/store
+...     print(error.path.name)
+store
 """
 
 from __future__ import annotations
@@ -24,7 +24,6 @@ class FpstoreError(Exception):
     path : the file or directory concerned
     offset : the byte in the file
     row : the row of the whole input, counted from 0
-    line : the line of a text, counted from 1
 
     >>> import fpstore as fp, tempfile
     >>> store = fp.create(tempfile.mkdtemp() + "/store", ids="text")
@@ -41,13 +40,11 @@ class FpstoreError(Exception):
         path: str | os.PathLike[str] | None = None,
         offset: int | None = None,
         row: int | None = None,
-        line: int | None = None,
     ) -> None:
         super().__init__(message)
         self.path = path
         self.offset = offset
         self.row = row
-        self.line = line
 
 
 class NotFoundError(FpstoreError, FileNotFoundError):
@@ -57,7 +54,7 @@ class NotFoundError(FpstoreError, FileNotFoundError):
     >>> fp.open("/no/such/store")
     Traceback (most recent call last):
     ...
-    fpstore.errors.NotFoundError: /no/such/store...
+    fpstore.errors.NotFoundError: ...store...
     """
 
 
@@ -136,27 +133,30 @@ class ReadOnlyError(FpstoreError):
 
 
 class PoisonedError(FpstoreError):
-    """An earlier write failed and left the state on disk unknown: open the store again.
+    """An earlier write failed and left the state on disk unknown: later writes are refused until the store is opened
+    again.
 
     >>> import fpstore as fp, tempfile
-    >>> store = fp.create(tempfile.mkdtemp() + "/store")
-    >>> try:
-    ...     store.insert(7, 1)
-    ... except fp.errors.PoisonedError:
-    ...     store.close()
-    ...     store = fp.open(store.path)
+    >>> def insert(store, fingerprint, id):
+    ...     try:
+    ...         store.insert(fingerprint, id)
+    ...     except fp.errors.PoisonedError:
+    ...         store.close()
+    ...         store = fp.open(store.path)
+    ...         store.insert(fingerprint, id)
+    ...     return store
+    >>> len(insert(fp.create(tempfile.mkdtemp() + "/store"), 7, 1))
+    1
     """
 
 
 class StoppedError(FpstoreError):
-    """The work was stopped.
+    """The work was asked to stop, as of answers that another library reads when Ctrl-C comes. A call that Ctrl-C ends
+    raises KeyboardInterrupt.
 
-    >>> import fpstore as fp, tempfile
-    >>> store = fp.create(tempfile.mkdtemp() + "/store")
-    >>> try:
-    ...     rows = store.pairs().read_all()
-    ... except fp.errors.StoppedError:
-    ...     rows = None
+    >>> import fpstore as fp
+    >>> issubclass(fp.errors.StoppedError, fp.FpstoreError)
+    True
     """
 
 

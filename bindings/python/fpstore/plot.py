@@ -10,10 +10,9 @@ Each function draws on ``ax``, or on axes of its own, and returns them.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-if TYPE_CHECKING:
-    from fpstore._native import KeyIndex, Store
+from fpstore._native import KeyIndex, KeySnapshot, Snapshot, Store
 
 
 def _axes(ax: Any) -> Any:
@@ -24,7 +23,7 @@ def _axes(ax: Any) -> Any:
     return plt.figure(figsize=(7, 4), layout="constrained").add_subplot()  # pyright: ignore
 
 
-def distances(store: Store, k: int | None = None, *, ax: Any = None) -> Any:
+def distances(store: Store | Snapshot, k: int | None = None, *, ax: Any = None) -> Any:
     """How many pairs of records there are at each distance up to ``k`` bits.
 
     Many pairs at small distances are near-duplicates; where the bars begin to grow evenly, pairs are near by chance.
@@ -36,6 +35,8 @@ def distances(store: Store, k: int | None = None, *, ax: Any = None) -> Any:
     >>> fp.plot.distances(store).get_title()
     '3 pairs within 3 bits'
     """
+    if not isinstance(store, (Store, Snapshot)):  # pyright: ignore[reportUnnecessaryIsInstance]
+        raise TypeError(f"store={store!r}: expected a Store or a Snapshot, whose pairs have distances in bits")
     k = store.max_distance if k is None else k
     counts = [0] * (k + 1)
     for batch in store.pairs(k):
@@ -50,8 +51,9 @@ def distances(store: Store, k: int | None = None, *, ax: Any = None) -> Any:
     return drawn
 
 
-def cluster_sizes(store: Store | KeyIndex, *, ax: Any = None, **how: Any) -> Any:
-    """How many clusters there are of each size; ``how`` are the arguments of ``clusters``.
+def cluster_sizes(store: Store | Snapshot | KeyIndex | KeySnapshot, *, ax: Any = None, **how: Any) -> Any:
+    """How many clusters there are of each size; ``how`` are the arguments of ``clusters``. Where there are no ids, the
+    size is the number of fingerprints.
 
     >>> import fpstore as fp, tempfile
     >>> store = fp.create(tempfile.mkdtemp() + "/store")
@@ -69,15 +71,16 @@ def cluster_sizes(store: Store | KeyIndex, *, ax: Any = None, **how: Any) -> Any
         counts[size] = counts.get(size, 0) + 1
     drawn = _axes(ax)
     drawn.scatter(list(counts), list(counts.values()), color="#3b6ea8", s=18)
-    drawn.set(xscale="log", yscale="log", xlabel="records of a cluster", ylabel="clusters")
-    records = sum(sizes.values())
-    drawn.set_title(f"{len(sizes):,} clusters of {records:,} records, the largest of {max(counts, default=0):,}")
+    what = "fingerprints" if store.ids == "none" else "records"
+    drawn.set(xscale="log", yscale="log", xlabel=f"{what} of a cluster", ylabel="clusters")
+    total = sum(sizes.values())
+    drawn.set_title(f"{len(sizes):,} clusters of {total:,} {what}, the largest of {max(counts, default=0):,}")
     return drawn
 
 
 def bits(health: Mapping[str, Any], *, ax: Any = None) -> Any:
-    """The share of fingerprints in which each bit is 1: what :func:`fpstore.health` returns. Even bits are at 0.5; those
-    that it calls dead, constant or biased are red.
+    """The share of fingerprints in which each bit is 1: what :func:`fpstore.health` returns. Even bits are at 0.5;
+    those that it calls dead, constant or biased are red.
 
     >>> import fpstore as fp
     >>> fp.plot.bits(fp.health([1, 2, 3])).get_title()

@@ -1,14 +1,14 @@
 # pyright: basic, reportMissingImports=false
 """An index of PDQ hashes for py-tx (``threatexchange``) and HMA, in the place of its FAISS index.
 
->>> from fpstore.threatexchange import PDQIndex                          # doctest: +SKIP
->>> index = PDQIndex.build([("0f" * 32, {"case": 7}), ("f0" * 32, {"case": 8})])   # doctest: +SKIP
->>> [match.metadata for match in index.query("0f" * 31 + "0e")]          # doctest: +SKIP
+>>> from fpstore.threatexchange import PDQIndex
+>>> index = PDQIndex.build([("0f" * 32, {"case": 7}), ("f0" * 32, {"case": 8})])
+>>> [match.metadata for match in index.query("0f" * 31 + "0e")]
 [{'case': 7}]
 
-It answers exactly, takes additions without a rebuild, and keeps its hashes compressed on disk, in a temporary directory.
-:meth:`PDQIndex.save` and :meth:`PDQIndex.open` share a directory among any number of workers: its files are mapped, so
-all of them use the same memory.
+It answers exactly, takes additions without a rebuild, and keeps its hashes compressed on disk, in a temporary
+directory. :meth:`PDQIndex.save` and :meth:`PDQIndex.open` share a directory among any number of workers: its files are
+mapped, so all of them use the same memory.
 
 A signal type of py-tx names its index, and so does one for HMA's ``SIGNAL_TYPES``::
 
@@ -26,7 +26,8 @@ import shutil
 import tempfile
 import threading
 import weakref
-from collections.abc import Iterable, Sequence
+from collections.abc import Generator, Iterable, Sequence
+from contextlib import contextmanager
 from itertools import islice
 from pathlib import Path
 from typing import Any, TypeVar, cast
@@ -41,13 +42,24 @@ from fpstore._entries import SavedEntries, write_entries
 from fpstore._native import Store, create, open as open_store
 from fpstore.errors import ReadOnlyError
 
-T = TypeVar("T")
+_T = TypeVar("_T")
 _WIDTH = 256
 _THRESHOLD = 31
 """Distance within which PDQ counts a match as confident."""
 _CHUNK = 1 << 16
 _FEW = 1 << 10
 """So many hashes are written to the log; more of them become a segment."""
+
+
+@contextmanager
+def _directory(parent: str | None = None) -> Generator[str, None, None]:
+    """A new temporary directory, which is removed if the block fails."""
+    made = tempfile.mkdtemp(prefix="fpstore-pdq-", dir=parent)
+    try:
+        yield made
+    except BaseException:
+        shutil.rmtree(made, ignore_errors=True)
+        raise
 
 
 def _remove(directory: str, process: int) -> None:
@@ -63,17 +75,24 @@ def _packed(hashes: Sequence[str]) -> bytes:
     return binascii.unhexlify("".join(hashes))
 
 
-class PDQIndex(SignalTypeIndex[T]):
+class PDQIndex(SignalTypeIndex[_T]):
     """A ``SignalTypeIndex`` of PDQ hashes (64 hexadecimal digits) with any metadata.
 
-    Threads may query and add at the same time. A forked process has the entries of that moment, for reading.
+    ``threshold`` is the distance in bits within which a query finds entries, ``tmp_dir`` where the temporary directory
+    is made. Threads may query and add at the same time. A forked process has the entries of that moment, for reading.
+
+    >>> from fpstore.threatexchange import PDQIndex
+    >>> index = PDQIndex([("0f" * 32, "a"), ("f0" * 32, "b")], threshold=31)
+    >>> len(index)
+    2
     """
 
     def __init__(
         self, entries: Iterable[tuple[str, Any]] = (), *, threshold: int = _THRESHOLD, tmp_dir: str | None = None
     ) -> None:
-        directory = tempfile.mkdtemp(prefix="fpstore-pdq-", dir=tmp_dir)
-        self._begin(create(os.path.join(directory, "store"), width=_WIDTH, max_distance=threshold), [], directory)
+        with _directory(tmp_dir) as directory:
+            store = create(os.path.join(directory, "store"), width=_WIDTH, max_distance=threshold)
+            self._begin(store, [], directory)
         self.add_all(entries)
 
     def _begin(self, store: Store, entries: list[Any] | SavedEntries, directory: str | None) -> None:
@@ -100,7 +119,12 @@ class PDQIndex(SignalTypeIndex[T]):
         return len(self._opened())
 
     def query(self, query: str) -> Sequence[Any]:
-        """The entries within the threshold, nearest first."""
+        """The entries within the threshold, nearest first: matches with ``similarity_info`` and ``metadata``.
+
+        >>> (match,) = index.query("0f" * 31 + "0e")
+        >>> match.metadata, match.similarity_info.distance
+        ('a', 1)
+        """
         info, match, entries = SignalSimilarityInfoWithSingleDistance, IndexMatchUntyped, self._entries
         found = self._opened().query(query, self.threshold)
         # The parent of a forked process may have added hashes since, whose entries are not here.
@@ -108,11 +132,21 @@ class PDQIndex(SignalTypeIndex[T]):
         return [match(info(one.distance), entries[one.id]) for one in found if one.id < known]
 
     def add(self, signal_str: str, entry: Any) -> None:
-        """Adds an entry; those of the same hash stay."""
+        """Adds an entry; those of the same hash stay.
+
+        >>> index.add("0f" * 32, "c")
+        >>> [match.metadata for match in index.query("0f" * 32)]
+        ['a', 'c']
+        """
         self.add_all([(signal_str, entry)])
 
     def add_all(self, entries: Iterable[tuple[str, Any]]) -> None:
-        """Adds entries, all of them or, if one is refused, none."""
+        """Adds entries, all of them or, if one is refused, none.
+
+        >>> index.add_all([("00" * 32, "d"), ("ff" * 32, "e")])
+        >>> len(index)
+        4
+        """
         hashes, values = bytearray(), []
         rest = iter(entries)
         while some := list(islice(rest, _CHUNK)):
@@ -138,7 +172,11 @@ class PDQIndex(SignalTypeIndex[T]):
                 store.load(rows, ids=ids)
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Writes the index to a new directory, for :meth:`open`. Each entry is pickled."""
+        """Writes the index to a new directory, for :meth:`open`. Each entry is pickled.
+
+        >>> import tempfile
+        >>> index.save(tempfile.mkdtemp() + "/index")
+        """
         os.makedirs(path)
         store = self._opened()
         with self._adding:
@@ -151,6 +189,11 @@ class PDQIndex(SignalTypeIndex[T]):
 
         Options are those of :func:`fpstore.open`: ``filters="off"`` saves the 15 bytes a hash that each worker has for
         itself, and makes queries slower.
+
+        >>> import tempfile
+        >>> index.save(path := tempfile.mkdtemp() + "/index")
+        >>> [match.metadata for match in PDQIndex.open(path).query("0f" * 32)]
+        ['a']
         """
         index = cls.__new__(cls)
         store = cast(Store, open_store(os.path.join(path, "store"), read_only=True, **options))
@@ -158,7 +201,10 @@ class PDQIndex(SignalTypeIndex[T]):
         return index
 
     def dispose(self) -> None:
-        """Closes the store, and removes its directory if that is a temporary one."""
+        """Closes the store, and removes its directory if that is a temporary one.
+
+        >>> index.dispose()
+        """
         self._store.close()
         if self._directory is not None:
             self._removed()
@@ -174,11 +220,11 @@ class PDQIndex(SignalTypeIndex[T]):
 
 def _restored(cls: type[PDQIndex], files: dict[str, bytes], entries: list[Any]) -> PDQIndex:
     """An index from what ``serialize`` wrote."""
-    directory = tempfile.mkdtemp(prefix="fpstore-pdq-")
-    path = os.path.join(directory, "store")
-    os.mkdir(path)
-    for name, content in files.items():
-        Path(path, name).write_bytes(content)
     index = cls.__new__(cls)
-    index._begin(cast(Store, open_store(path)), entries, directory)
+    with _directory() as directory:
+        path = os.path.join(directory, "store")
+        os.mkdir(path)
+        for name, content in files.items():
+            Path(path, name).write_bytes(content)
+        index._begin(cast(Store, open_store(path)), entries, directory)
     return index

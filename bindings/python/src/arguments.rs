@@ -7,14 +7,16 @@ use fpstore::clusters::{Keeper, Linkage};
 use fpstore::{Durability, Filters, Options, ReadMode};
 use fpstore_bindings::{ClusterOptions, Kept, PairOptions};
 use fpstore_tools::size;
+use pyo3::IntoPyObjectExt;
 use pyo3::prelude::*;
+use pyo3::types::{IntoPyDict, PyDict};
 
 use crate::errors::{invalid, of_store};
 use crate::source::Source;
 use crate::{call, process};
 
 /// Bytes: a number, or a text such as `4GiB`.
-#[derive(Clone, Debug, FromPyObject)]
+#[derive(Clone, Debug, FromPyObject, IntoPyObject)]
 pub(crate) enum Size {
     Bytes(u64),
     Text(String),
@@ -85,6 +87,20 @@ pub(crate) struct Opening {
 }
 
 impl Opening {
+    /// The arguments of `open` that were given, by their names.
+    pub(crate) fn given<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        let Self { read_mode, filters, filter_memory, memory, tmp_dir, threads } = self.clone();
+        let all = [
+            ("read_mode", read_mode.into_bound_py_any(py)?),
+            ("filters", filters.into_bound_py_any(py)?),
+            ("filter_memory", filter_memory.into_bound_py_any(py)?),
+            ("memory", memory.into_bound_py_any(py)?),
+            ("tmp_dir", tmp_dir.into_bound_py_any(py)?),
+            ("threads", threads.into_bound_py_any(py)?),
+        ];
+        all.into_iter().filter(|(_, value)| !value.is_none()).into_py_dict(py)
+    }
+
     /// The options of the library, and the number of threads.
     pub(crate) fn options(&self) -> PyResult<(Options, usize)> {
         let threads = self.threads.unwrap_or_else(available_threads);

@@ -7,8 +7,10 @@ use fpstore::Parameters;
 use fpstore::admin::{BackupMode, Statistics};
 use fpstore::keys::KeySnapshot;
 use fpstore_bindings::AnySnapshot;
+use pyo3::IntoPyObjectExt;
 use pyo3::prelude::*;
 
+use crate::arguments::Opening;
 use crate::log::log;
 use crate::opened::{Opened, shown};
 use crate::process::OfProcess;
@@ -27,7 +29,7 @@ use crate::{call, given, reports};
 /// >>> isinstance(store, fp.BaseStore), isinstance(fp.create(folder + "/index", kind="keys"), fp.BaseStore)
 /// (True, True)
 #[pyclass(frozen, subclass, name = "BaseStore", module = "fpstore")]
-pub(crate) struct PyBaseStore(pub(crate) Arc<Opened>);
+pub(crate) struct PyBaseStore(pub(crate) Arc<Opened>, pub(crate) Opening);
 
 #[pymethods]
 impl PyBaseStore {
@@ -126,8 +128,8 @@ impl PyBaseStore {
         Ok(merged)
     }
 
-    /// Removes the records of many ids, a column, all or nothing; returns their number. A store of fingerprints needs an
-    /// id index, or it raises UnsupportedError.
+    /// Removes the records of many ids, a column, all or nothing; returns their number. A store of fingerprints needs
+    /// an id index, or it raises UnsupportedError.
     ///
     /// >>> fp.create(folder + "/some", id_index=True).remove_ids([1, 2])
     /// 0
@@ -165,13 +167,14 @@ impl PyBaseStore {
     }
 
     /// The arguments of `open` that open it again, for pickle.
-    fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<(Bound<'py, PyAny>, (PathBuf,))> {
+    fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         if !self.0.is_read_only {
             return Err(crate::errors::invalid(
                 "only a store that is open with read_only=True can be pickled, as its path",
             ));
         }
-        Ok((py.import("fpstore")?.getattr("_open_read_only")?, (self.0.path.clone(),)))
+        let arguments = (self.0.path.clone(), self.1.given(py)?);
+        (py.import("fpstore")?.getattr("_open_read_only")?, arguments).into_bound_py_any(py)
     }
 
     fn __repr__(this: &Bound<'_, Self>) -> PyResult<String> {

@@ -1,11 +1,11 @@
 //! A record batch.
 
 use arrow_array::{Array, RecordBatch, StructArray};
-use pyo3::exceptions::PyKeyError;
 use pyo3::prelude::*;
 use pyo3::types::{PyCapsule, PyDict, PyList, PyTuple};
 
 use crate::array::PyArray;
+use crate::errors::invalid;
 use crate::{capsule, pickled, values};
 
 /// Some rows of an answer: an Arrow record batch, for `pyarrow.record_batch(b)`, `polars.DataFrame(b)` and others.
@@ -73,8 +73,10 @@ impl PyBatch {
 
     /// The column of a name.
     fn __getitem__(&self, name: &str) -> PyResult<PyArray> {
-        let column = self.batch.column_by_name(name);
-        let array = column.cloned().ok_or_else(|| PyKeyError::new_err(name.to_owned()))?;
+        let Some(array) = self.batch.column_by_name(name).cloned() else {
+            let names = self.column_names().join(", ");
+            return Err(invalid(format!("the batch has no column {name:?}; it has {names}")));
+        };
         Ok(PyArray { array, hasher: self.hasher.clone().filter(|_| name == "keys") })
     }
 

@@ -48,8 +48,8 @@ pub(crate) fn to_array(capsules: &Bound<'_, PyAny>) -> PyResult<ArrayRef> {
     if unsafe { array.as_ref() }.is_released() {
         return Err(invalid("this Arrow array was read already"));
     }
-    // SAFETY: capsules of these names hold these structures, and live as long as `capsules`. The array is moved out: the
-    // empty one that is left tells the capsule that there is nothing to release.
+    // SAFETY: capsules of these names hold these structures, and live as long as `capsules`. The array is moved out:
+    // the empty one that is left tells the capsule that there is nothing to release.
     let data = unsafe { from_ffi(FFI_ArrowArray::from_raw(array.as_ptr()), schema.as_ref()) };
     data.map(make_array).map_err(of_arrow)
 }

@@ -6,6 +6,8 @@ use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::PyType;
 
+use crate::wording;
+
 /// The class of a kind.
 fn class(kind: ErrorKind) -> &'static str {
     match kind {
@@ -66,9 +68,10 @@ pub(crate) fn in_row(py: Python<'_>, error: PyErr, name: &str, row: usize) -> Py
 
 /// The exception of an error of the options of a sketch.
 pub(crate) fn of_options(error: &anyhow::Error) -> PyErr {
+    let text = wording::of_arguments(&format!("{error:#}"));
     match error.downcast_ref::<Error>() {
-        Some(error) => invalid_of(error.kind(), format!("{error:#}")),
-        None => invalid(format!("{error:#}")),
+        Some(error) => invalid_of(error.kind(), text),
+        None => invalid(text),
     }
 }
 

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use pyo3::prelude::*;
 
 use crate::arguments::Size;
+use crate::errors::invalid;
 use crate::refused::refused;
 use crate::scalar::GivenId;
 
@@ -19,17 +20,26 @@ macro_rules! arguments {
 }
 
 arguments! {
-    "a whole number": k Option<u32>, count usize, nearest Option<usize>, threads Option<usize>, width Option<u32>,
-        max_distance Option<u32>, block_size Option<u32>, key_bits Option<u8>, sketch Option<u16>,
-        sample_bits Option<u8>, min_shared u64, max_key_frequency Option<u64>;
+    "a whole number from 0 to 255": key_bits Option<u8>, sample_bits Option<u8>;
+    "a whole number from 0 to 65535": sketch Option<u16>;
+    "a whole number from 0 to 4294967295": k Option<u32>, width Option<u32>, max_distance Option<u32>,
+        block_size Option<u32>;
+    "a whole number from 0 to 18446744073709551615": count usize, nearest Option<usize>, threads Option<usize>,
+        min_shared u64, max_key_frequency Option<u64>;
     "a number": min_jaccard Option<f64>, threshold Option<f64>;
-    "a number of bytes, or a text such as '4GiB'": memory Option<Size>, filter_memory Option<Size>;
-    "a whole number of 64 bits, or a str": id GivenId;
+    "a number of bytes from 0 on, or a text such as '4GiB'": memory Option<Size>, filter_memory Option<Size>;
+    "a whole number from 0 to 18446744073709551615, or a str": id GivenId;
     "bytes": sketches Vec<u8>;
     "a str": kind &'a str, ids &'a str, linkage &'a str, durability &'a str, method &'a str, a String, b String,
         plan Option<&'a str>, codec Option<&'a str>, hasher Option<&'a str>, read_mode Option<String>,
         filters Option<String>, fingerprint_column &'a str, keys_column &'a str, id_column Option<&'a str>,
         sketch_column Option<&'a str>;
     "True or False": evidence bool, read_only bool, hard_links bool, yes bool, replace bool, id_index bool;
-    "a str or os.PathLike": path PathBuf, tmp_dir Option<PathBuf>;
+    "a str or os.PathLike": tmp_dir Option<PathBuf>;
+}
+
+/// The path of a store.
+pub(crate) fn path(value: &Bound<'_, PyAny>) -> PyResult<PathBuf> {
+    let path: PathBuf = value.extract().map_err(|_| refused("path", value, "a str or os.PathLike"))?;
+    if path.as_os_str().is_empty() { Err(invalid("the path is empty")) } else { Ok(path) }
 }

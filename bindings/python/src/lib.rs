@@ -3,7 +3,7 @@
 //!
 //! * `array.rs`, `batch.rs`, `table.rs`, `answers.rs`: what Python gets, with the PyCapsule protocols of Arrow.
 //! * `source.rs`, `of_python.rs`, `pandas.rs`: what Python gives: Arrow, NumPy and other buffers, sequences, pandas.
-//!   `given.rs`: other arguments; `refused.rs`: what is wrong with one.
+//!   `given.rs`: other arguments; `refused.rs`: what is wrong with one; `wording.rs`: options of programs as arguments.
 //! * `call.rs`: long calls release the interpreter lock and end soon after Ctrl-C; `running.rs`: at the latest before
 //!   the interpreter does.
 //! * `base.rs`: what stores of fingerprints (`store/`) and key indexes (`key_index/`) share; `open.rs` makes them.
@@ -39,6 +39,7 @@ mod source;
 mod store;
 mod table;
 mod values;
+mod wording;
 
 use pyo3::prelude::*;
 
@@ -67,6 +68,11 @@ mod _native {
     use crate::store::{PySnapshot, PyStore};
     #[pymodule_export]
     use crate::table::{_table, PyTable, renamed};
+
+    /// The version of the package.
+    #[pymodule_export]
+    #[expect(non_upper_case_globals, reason = "the name that Python has for it")]
+    const __version__: &str = env!("CARGO_PKG_VERSION");
 
     #[pymodule_init]
     fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {

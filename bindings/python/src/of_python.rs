@@ -6,10 +6,10 @@ use arrow_array::builder::{BinaryBuilder, FixedSizeBinaryBuilder, ListBuilder, S
 use arrow_array::{ArrayRef, BooleanArray, Float64Array, Int64Array, NullArray};
 use pyo3::conversion::FromPyObjectOwned;
 use pyo3::prelude::*;
-use pyo3::types::{PyBool, PyBytes, PyFloat, PyList, PyString, PyTuple};
+use pyo3::types::{PyBool, PyByteArray, PyBytes, PyFloat, PyList, PyString};
 
-use crate::errors::{in_row, invalid, of_arrow};
-use crate::refused::shown;
+use crate::errors::{in_row, of_arrow};
+use crate::refused::refused_in_column;
 use crate::scalar;
 use crate::values::rows;
 
@@ -23,7 +23,7 @@ struct Values<'a, 'py> {
 impl<'py> Values<'_, 'py> {
     /// Every value as a `T`; an error names the row.
     fn each<T: FromPyObjectOwned<'py>>(self, wanted: &'static str) -> impl Iterator<Item = PyResult<Option<T>>> {
-        self.with(move |value| value.extract().map_err(|_| invalid(format!("expected {wanted}, not {}", shown(value)))))
+        self.with(move |value| value.extract().map_err(|_| refused_in_column(value, wanted)))
     }
 
     /// What `make` makes of every value that is not None; an error names the row.
@@ -62,7 +62,8 @@ pub(crate) fn of_values(name: &str, list: &Bound<'_, PyList>) -> PyResult<ArrayR
         }
         return Ok(Arc::new(rows.finish()));
     }
-    if first.is_instance_of::<PyList>() || first.is_instance_of::<PyTuple>() {
+    // Of other types too, such as arrays of NumPy.
+    if first.len().is_ok() && !first.is_instance_of::<PyByteArray>() {
         return lists(values);
     }
     if first.is_instance_of::<PyBool>() {

@@ -25,8 +25,8 @@ use crate::store::PyStore;
 /// max_distance : of fingerprints: the distance in bits for which the tables are made, 3 by default; larger ones are
 ///     answered too, only slower
 /// ids : "u64", "text" or "none"; with "u64" the store numbers records that come without ids
-/// plan : of fingerprints: "auto" (the default), "auto:space", "auto:latency", "auto:disk", or the name of a design such
-///     as "tables-4"
+/// plan : of fingerprints: "auto" (the default), "auto:space", "auto:latency", "auto:disk", or the name of a design
+///     such as "tables-4"
 /// codec, block_size : as `fpload` has them
 /// id_index : keep an index of the ids, for work by id
 /// hasher : what makes the fingerprints; others are refused then
@@ -100,7 +100,7 @@ pub(crate) fn create(
     }
     let (options, threads) = opening.options()?;
     let handle = py.detach(|| Handle::create(&path, &parameters, options, threads)).map_err(of_store)?;
-    opened(py, handle)
+    opened(py, handle, opening)
 }
 
 /// Opens a store of fingerprints or a key index.
@@ -143,7 +143,7 @@ pub(crate) fn open(
     let opening = Opening { read_mode, filters, filter_memory, memory, tmp_dir, threads };
     let (options, threads) = opening.options()?;
     let handle = call::run(py, move |_| Handle::open(&path, read_only, options, threads))?;
-    opened(py, handle)
+    opened(py, handle, opening)
 }
 
 /// Refuses arguments that are of the other kind.
@@ -154,7 +154,7 @@ fn refuse(kind: &str, of_other: [(&str, bool); 3]) -> PyResult<()> {
     }
 }
 
-fn opened(py: Python<'_>, handle: Handle) -> PyResult<Py<PyAny>> {
+fn opened(py: Python<'_>, handle: Handle, opening: Opening) -> PyResult<Py<PyAny>> {
     log(
         py,
         "debug",
@@ -162,7 +162,8 @@ fn opened(py: Python<'_>, handle: Handle) -> PyResult<Py<PyAny>> {
     )?;
     for torn in &handle.recovery().torn {
         let message = format!(
-            "{}: {} bytes after byte {} were cut short by a crash and are left out; no acknowledged write was among them",
+            "{}: {} bytes after byte {} were cut short by a crash and are left out; no acknowledged write was among \
+             them",
             torn.path.display(),
             torn.bytes,
             torn.offset
@@ -170,13 +171,13 @@ fn opened(py: Python<'_>, handle: Handle) -> PyResult<Py<PyAny>> {
         log(py, "warning", &message)?;
     }
     Ok(match handle.index {
-        AnyIndex::Store(_) => Py::new(py, PyStore::new(handle))?.into_any(),
-        AnyIndex::Keys(_) => Py::new(py, PyKeyIndex::new(handle))?.into_any(),
+        AnyIndex::Store(_) => Py::new(py, PyStore::new(handle, opening))?.into_any(),
+        AnyIndex::Keys(_) => Py::new(py, PyKeyIndex::new(handle, opening))?.into_any(),
     })
 }
 
-/// Checks every byte of a store of either kind, or of one of its files, even of one that is too damaged to open. Returns a
-/// dictionary: `files`, `bytes`, and `damages`, each with `path`, `offset` and `error`.
+/// Checks every byte of a store of either kind, or of one of its files, even of one that is too damaged to open.
+/// Returns a dictionary: `files`, `bytes`, and `damages`, each with `path`, `offset` and `error`.
 ///
 /// >>> import fpstore as fp, tempfile
 /// >>> path = tempfile.mkdtemp() + "/store"
@@ -191,9 +192,9 @@ pub(crate) fn verify(py: Python<'_>, #[pyo3(from_py_with = given::path)] path: P
     reports::verified(py, &whole, &report)
 }
 
-/// Repairs a damaged store as far as that is possible without guessing, with yes=True, or says what it would do. Returns
-/// a dictionary with the fields of `fprepair --json`: `sound`, `saved`, `damages`, `actions`, `losses` and others. Both
-/// kinds can be repaired.
+/// Repairs a damaged store as far as that is possible without guessing, with yes=True, or says what it would do.
+/// Returns a dictionary with the fields of `fprepair --json`: `sound`, `saved`, `damages`, `actions`, `losses` and
+/// others. Both kinds can be repaired.
 ///
 /// >>> import fpstore as fp, tempfile
 /// >>> path = tempfile.mkdtemp() + "/store"

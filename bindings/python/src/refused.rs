@@ -1,17 +1,38 @@
-//! Arguments that are refused: what is wrong, for people.
+//! Arguments that are refused: messages that say what is wrong with them.
 
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
-use pyo3::types::PyInt;
+use pyo3::types::{PyInt, PyString};
 
 use crate::errors::invalid;
 
-/// The exception of an argument: a `TypeError`, or of a number that is too small or too large an `InvalidInputError`.
+/// The exception of an argument: a `TypeError`, or an `InvalidInputError` of a number beyond its range, or of a text
+/// that is none.
 pub(crate) fn refused(name: &str, value: &Bound<'_, PyAny>, wanted: &str) -> PyErr {
     if value.is_exact_instance_of::<PyInt>() && wanted.contains("number") {
-        return invalid(format!("{name}={value}: expected {wanted}, neither negative nor so large"));
+        return invalid(format!("{name}={value}: expected {wanted}"));
     }
-    PyTypeError::new_err(format!("{name}={}: expected {wanted}, not a {}", shown(value), type_name(value)))
+    if wanted.contains("str") && has_surrogates(value) {
+        return invalid(format!("{name}={}: {SURROGATES}", shown(value)));
+    }
+    let type_name = type_name(value);
+    let article = if type_name.starts_with(['a', 'e', 'i', 'o', 'A', 'E', 'I', 'O']) { "an" } else { "a" };
+    PyTypeError::new_err(format!("{name}={}: expected {wanted}, not {article} {type_name}", shown(value)))
+}
+
+/// The exception of a value in a column.
+pub(crate) fn refused_in_column(value: &Bound<'_, PyAny>, wanted: &str) -> PyErr {
+    if has_surrogates(value) {
+        return invalid(format!("{}: {SURROGATES}", shown(value)));
+    }
+    invalid(format!("expected {wanted}, not {}", shown(value)))
+}
+
+const SURROGATES: &str = "expected a str without surrogates, which UTF-8 cannot hold";
+
+/// Whether it is a text that has no form in UTF-8.
+fn has_surrogates(value: &Bound<'_, PyAny>) -> bool {
+    value.cast::<PyString>().is_ok_and(|text| text.to_cow().is_err())
 }
 
 /// A value for a message, cut short.
@@ -25,6 +46,6 @@ pub(crate) fn shown(value: &Bound<'_, PyAny>) -> String {
 }
 
 /// The name of the type of a value.
-pub(crate) fn type_name(value: &Bound<'_, PyAny>) -> String {
+fn type_name(value: &Bound<'_, PyAny>) -> String {
     value.get_type().name().map_or_else(|_| "?".to_owned(), |name| name.to_string())
 }

@@ -88,6 +88,9 @@ impl Source {
             let PyBatch { batch, hasher, .. } = batch.get().clone();
             return Ok(Self { hasher, ..Self::single(Arc::new(StructArray::from(batch))) });
         }
+        if let Ok(columns) = given.cast::<PyDict>() {
+            return Ok(Self::single(Arc::new(StructArray::from(Self::table(columns)?))));
+        }
         // That of pandas needs pyarrow.
         let stream =
             if given.hasattr("__arrow_c_stream__")? { Some(given.call_method0("__arrow_c_stream__")) } else { None };

@@ -3,11 +3,12 @@
 use std::sync::Arc;
 
 use arrow_array::{Array, ArrayRef, BooleanArray, RecordBatch, RecordBatchIterator, StructArray, UInt64Array};
-use arrow_schema::{Field, SchemaRef};
+use arrow_schema::{DataType, Field, SchemaRef};
 use arrow_select::concat::concat_batches;
 use arrow_select::filter::filter_record_batch;
 use arrow_select::take::take;
 use fpstore::Result;
+use fpstore_bindings::input::IdColumn;
 use pyo3::prelude::*;
 use pyo3::types::{PyCapsule, PyDict, PyList};
 
@@ -120,9 +121,13 @@ impl PyTable {
     /// {'a': [2], 'b': ['y']}
     fn without(&self, py: Python<'_>, rows: &Bound<'_, PyAny>) -> PyResult<Self> {
         let rows = Source::of("rows", rows)?.whole(py)?;
-        let rows: &UInt64Array =
-            arrow_array::cast::AsArray::as_primitive_opt(&rows).ok_or_else(|| invalid("rows are uint64"))?;
-        let batches = py.detach(|| self.filtered(rows)).map_err(of_store)?;
+        let rows = match IdColumn::new(Some(&rows)) {
+            Ok(IdColumn::Numbers(rows)) => rows,
+            // A column of nothing, or of nulls, has no type.
+            _ if *rows.data_type() == DataType::Null => UInt64Array::new_null(0),
+            _ => return Err(invalid("rows: expected numbers of rows, integers of 0 or more")),
+        };
+        let batches = py.detach(|| self.filtered(&rows)).map_err(of_store)?;
         Ok(Self { schema: Arc::clone(&self.schema), batches })
     }
 

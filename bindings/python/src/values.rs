@@ -16,6 +16,7 @@ pub(crate) fn value<'py>(py: Python<'py>, array: &dyn Array, row: usize) -> PyRe
         return Ok(py.None().into_bound(py));
     }
     match array.data_type() {
+        DataType::Null => Ok(py.None().into_bound(py)),
         DataType::UInt64 => array.as_primitive::<UInt64Type>().value(row).into_bound_py_any(py),
         DataType::Int64 => array.as_primitive::<Int64Type>().value(row).into_bound_py_any(py),
         DataType::UInt32 => array.as_primitive::<UInt32Type>().value(row).into_bound_py_any(py),

@@ -326,3 +326,28 @@ def test_null_categories(path):
     assert fp.simhash(texts).null_count == 1
     with pytest.raises(fp.errors.InvalidInputError, match="row 1: the id is null"):
         fp.create(path, ids="text").load([1, 2, 3], ids=texts)
+
+
+def test_columns_of_nothing_and_of_nulls():
+    table = fp.Table({"a": [None, None], "b": [1, 2]})
+    assert table.to_pydict() == {"a": [None, None], "b": [1, 2]} and table["a"][0] is None
+    assert table.without([]).to_pydict() == table.to_pydict()
+    with pytest.raises(fp.errors.InvalidInputError, match="rows: expected numbers of rows"):
+        table.without([-1])
+
+
+def test_numbers_of_rows_of_numpy():
+    numpy = pytest.importorskip("numpy")
+    table = fp.Table({"a": [1, 2, 3]})
+    assert table.without(numpy.array([0])).to_pydict() == table.without(numpy.array([0], "i4")).to_pydict()
+    assert table.without(numpy.array([0, 2])).to_pydict() == {"a": [2]}
+
+
+def test_a_dictionary_is_a_table(path, other):
+    store = fp.create(path, ids="text")
+    assert store.load({"fingerprint": [1, 2], "id": ["a", "b"]})["added"] == 2
+    assert store.get(2) == ["b"]
+    index = fp.create(other, kind="keys")
+    assert index.load({"keys": [[1 << 60], [2 << 60]], "id": [3, 4]})["added"] == 2
+    with pytest.raises(fp.errors.InvalidInputError, match='the table has no column "fingerprint"'):
+        store.load({"print": [3]})

@@ -9,6 +9,12 @@ import pytest
 import fpstore as fp
 from fpstore import errors, plot
 
+try:
+    from fpstore import threatexchange
+except ImportError:
+    # It is for a package that need not be there.
+    threatexchange = None
+
 FLAGS = doctest.NORMALIZE_WHITESPACE | doctest.ELLIPSIS
 
 
@@ -21,8 +27,11 @@ def public():
         for member, value in vars(module).items():
             if not member.startswith("_") and getattr(value, "__module__", "") == module.__name__:
                 yield f"{name}.{member}", value, None
-    for name in fp.__all__:
-        thing = getattr(fp, name)
+    things = [(name, getattr(fp, name)) for name in fp.__all__ if name != "__version__"]
+    if threatexchange is not None:
+        yield "threatexchange", threatexchange, None
+        things.append(("PDQIndex", threatexchange.PDQIndex))
+    for name, thing in things:
         if not inspect.ismodule(thing):
             yield name, thing, None
         if inspect.isclass(thing) and not issubclass(thing, (tuple, Exception)):
@@ -60,6 +69,7 @@ def test_docstrings(name):
 def test_all_of_it_is_looked_at():
     assert {"errors.IoError", "plot.bits", "BaseStore.verify", "KeySnapshot.records", "Writer.insert"} <= set(THINGS)
     assert len(THINGS) > 120
+    assert threatexchange is None or {"threatexchange", "PDQIndex.open", "PDQIndex.dispose"} <= set(THINGS)
 
 
 def test_the_readme():

@@ -1,5 +1,5 @@
-"""Any sequence of loads and removals of a key index gives the answers of a model, whatever the ids, sketches and kind of
-columns."""
+"""Any sequence of loads and removals of a key index gives the answers of a model, whatever the ids, sketches and kind
+of columns."""
 
 import shutil
 import tempfile

@@ -91,7 +91,8 @@ def test_keys_of_bytes_and_strings_are_equal(path):
 def test_frequent_keys_are_counted_when_they_are_left_out(path):
     with fp.create(path, kind="keys", key_bits=64) as index:
         index.load([[1, 2]] * 5 + [[3]] * 2, ids=range(7))
-        for answers in (index.pairs(max_key_frequency=3), index.clusters(max_key_frequency=3), index.keep(max_key_frequency=3)):
+        for question in (index.pairs, index.clusters, index.keep):
+            answers = question(max_key_frequency=3)
             rows = answers.read_all()
             assert answers.skipped_keys == 2
         assert len(rows) == 6 and len(index.pairs(max_key_frequency=3).read_all()) == 1
@@ -166,3 +167,11 @@ def test_a_damaged_index_is_found_and_repaired(path, other):
         assert damage["path"].name == segment.name
     assert not fp.repair(path)["sound"]
     assert fp.repair(path, yes=True)["done"] and fp.verify(path)["damages"] == []
+
+
+def test_keys_are_lists_of_any_kind(path):
+    numpy = pytest.importorskip("numpy")
+    index = fp.create(path, kind="keys")
+    lists = [numpy.array([1 << 60, 2 << 60], dtype="u8"), numpy.array([3 << 60], dtype="i8")]
+    assert index.load(lists, ids=[1, 2])["added"] == 2
+    assert [one.id for one in index.query([2 << 60])] == [1] and index.query(lists).to_pydict()["id"] == [1, 2]

@@ -20,6 +20,15 @@ def test_pictures(path, near, tmp_path):
         ax.figure.savefig(tmp_path / "distances.png")
         ax = plot.cluster_sizes(store, k=4)
         assert "clusters of 8" in ax.get_title()
+        before = store.snapshot()
+        assert plot.distances(before).get_title() == plot.distances(store, 4).get_title()
+        assert plot.cluster_sizes(before, k=4).get_title() == plot.cluster_sizes(store, k=4).get_title()
+    with fp.create(tmp_path / "counts", ids="none") as store:
+        store.insert([7, 7, 7, 6, 1 << 60])
+        assert plot.cluster_sizes(store, k=1).get_title() == "2 clusters of 3 fingerprints, the largest of 2"
+    index = fp.create(tmp_path / "index", kind="keys")
+    with pytest.raises(TypeError, match="expected a Store or a Snapshot"):
+        plot.distances(index)
     ax = plot.bits(fp.health(fingerprints))
     assert len(ax.patches) == 64
     ax = plot.s_curve(14, 8)

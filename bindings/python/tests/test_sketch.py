@@ -96,7 +96,7 @@ def test_tokens_nulls_and_few_features():
 def test_refused_options():
     for options, message in [
         ({"preset": "nope"}, "no|not a preset"),
-        ({"num_perms": 3}, "unexpected argument '--num-perms'"),
+        ({"num_perms": 3}, "unexpected argument 'num_perms' found"),
         ({"features": "chars:0"}, "features"),
         ({"preset": "datasketch"}, "signatures"),
         ({"weights": "/no/such/file"}, "weights"),
@@ -107,6 +107,11 @@ def test_refused_options():
         fp.simhash([1, 2])
     with pytest.raises(TypeError, match="texts='one text': expected a column"):
         fp.simhash("one text")
+
+
+def test_dedup_with_ids_that_are_null():
+    kept, evidence = fp.dedup({"u": [None, None], "text": ["a b c d e f g"] * 2}, id="u")
+    assert kept.to_pydict()["u"] == [None] and evidence.to_pydict()["keeper"] == [None]
 
 
 def test_dedup_keeps_order_and_says_why():
@@ -127,7 +132,8 @@ def test_compare_and_health_are_those_of_fphash(programs, tmp_path):
     files = [tmp_path / "a.txt", tmp_path / "b.txt"]
     [file.write_text(text) for file, text in zip(files, TEXTS)]
     for options, arguments in (({}, []), ({"method": "minhash", "num_perm": 64}, ["--minhash", "--num-perm", "64"])):
-        done = subprocess.run([f"{programs}/fphash", "compare", "--json", *arguments, *map(str, files)], capture_output=True)
+        command = [f"{programs}/fphash", "compare", "--json", *arguments, *map(str, files)]
+        done = subprocess.run(command, capture_output=True)
         theirs, ours = json.loads(done.stdout), fp.compare(*TEXTS[:2], **options)
         assert [ours[name] for name in ("a", "b", "distance", "similarity", "similar")] == [
             theirs[name] for name in ("a", "b", "distance", "similarity", "similar")
@@ -138,5 +144,6 @@ def test_compare_and_health_are_those_of_fphash(programs, tmp_path):
     done = subprocess.run([f"{programs}/fphash", "health", "--json", str(file)], capture_output=True)
     assert fp.health(fingerprints) == json.loads(done.stdout) and not fp.health(fingerprints)["sound"]
     assert fp.health([bytes(16)] * 10)["width"] == 128
+    assert fp.health([])["sound"] is None and fp.health(["0f" * 8] * 3, width=64)["records"] == 3
     with pytest.raises(fp.errors.InvalidInputError, match="method"):
         fp.compare("a", "b", method="md5")

@@ -88,11 +88,11 @@ def test_answers_are_those_of_its_own_indexes(tmp_path):
         ours.add(hash, entry)
     ours.add_all(entries[1510:])
     ours.save(tmp_path / "index")
-    everyone = [ours, copied(ours), PDQIndex.open(tmp_path / "index"), *theirs]
-    assert [len(one) for one in everyone] == [2001, 2001, 2001, 2001, len({hash for hash, _ in entries})]
+    indexes = [ours, copied(ours), PDQIndex.open(tmp_path / "index"), *theirs]
+    assert [len(one) for one in indexes] == [2001, 2001, 2001, 2001, len({hash for hash, _ in entries})]
     for query, _ in entries[::37]:
         expected = brute(entries, query)
-        assert all(answers(one, query) == expected for one in everyone)
+        assert all(answers(one, query) == expected for one in indexes)
         distances = [one.similarity_info.distance for one in ours.query(query)]
         assert distances == sorted(distances)
 
@@ -221,6 +221,18 @@ def test_the_files_of_an_index_go_with_it(tmp_path):
     assert not list(tmp_path.iterdir())
     with pytest.raises(ValueError, match="closed"):
         index.query(REAL[0])
+
+
+def test_an_index_that_cannot_be_made_leaves_nothing(tmp_path, monkeypatch):
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    with pytest.raises(fp.errors.InvalidInputError, match="distance"):
+        PDQIndex(threshold=300)
+    content = pickle.dumps(PDQIndex.build([(REAL[0], 0)]))
+    assert not list(tmp_path.iterdir())
+    assert content.count(b"MANIFEST") == 1
+    with pytest.raises(fp.FpstoreError):
+        pickle.loads(content.replace(b"MANIFEST", b"MANIFOLD"))
+    assert not list(tmp_path.iterdir())
 
 
 def test_the_store_of_the_command_line_keeps_it(tmp_path):

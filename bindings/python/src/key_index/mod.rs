@@ -14,6 +14,7 @@ use fpstore_bindings::{Deed, Handle};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
+use crate::arguments::Opening;
 use crate::base::PyBaseStore;
 use crate::errors::of_store;
 use crate::opened::Opened;
@@ -25,8 +26,8 @@ pub(crate) use snapshot::PyKeySnapshot;
 /// An index of records with several keys each, such as MinHash bands: made by `fpstore.create(kind="keys")`, or opened
 /// by `fpstore.open`. Loads and removals are durable when they return.
 ///
-/// Keys are integers of 64 bits; those of bytes and strings are their XXH64. A column of keys has a list for each record.
-/// A sketch, if the index has them, is bytes; `fpstore.bands(..., sketch=BITS)` makes both.
+/// Keys are integers of 64 bits; those of bytes and strings are their XXH64. A column of keys has a list for each
+/// record. A sketch, if the index has them, is bytes; `fpstore.bands(..., sketch=BITS)` makes both.
 ///
 /// >>> import fpstore as fp, tempfile
 /// >>> index = fp.create(tempfile.mkdtemp() + "/index", kind="keys")
@@ -38,9 +39,9 @@ pub(crate) use snapshot::PyKeySnapshot;
 pub(crate) struct PyKeyIndex(Arc<Opened>);
 
 impl PyKeyIndex {
-    pub(crate) fn new(handle: Handle) -> PyClassInitializer<Self> {
+    pub(crate) fn new(handle: Handle, opening: Opening) -> PyClassInitializer<Self> {
         let opened = Arc::new(Opened::new(handle));
-        PyClassInitializer::from(PyBaseStore(Arc::clone(&opened))).add_subclass(Self(opened))
+        PyClassInitializer::from(PyBaseStore(Arc::clone(&opened), opening)).add_subclass(Self(opened))
     }
 
     fn asked(&self) -> PyResult<KeySnapshot> {
@@ -69,8 +70,8 @@ impl PyKeyIndex {
     }
 
     /// Adds many records, all or nothing, beyond memory if need be; records whose id is there already are left out, or
-    /// with replace=True take the place of the earlier ones. `records` is a column of lists of keys, or a table with the
-    /// named columns. As `Store.load`.
+    /// with replace=True take the place of the earlier ones. `records` is a column of lists of keys, or a table with
+    /// the named columns. As `Store.load`.
     ///
     /// >>> index.load([[3 << 60], [4 << 60]], ids=[8, 9], replace=True)
     /// {'records': 2, 'added': 2, 'removed': 1, 'nulls': 0}

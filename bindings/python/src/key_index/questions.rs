@@ -65,11 +65,13 @@ macro_rules! questions {
                 source.check_hasher(snapshot.parameters().hasher())?;
                 let sketches = sketches.map(|sketches| Source::of("sketches", sketches)?.whole(py)).transpose()?;
                 let column = source.whole(py)?;
-                answers(fpstore_bindings::key_queries(&snapshot, &column, sketches.as_ref(), how))?.into_bound_py_any(py)
+                let started = fpstore_bindings::key_queries(&snapshot, &column, sketches.as_ref(), how);
+                answers(started)?.into_bound_py_any(py)
             }
 
             /// All records, in the order in which they were loaded: a stream with `id`, `keys` (lists of uint64,
-            /// ascending, with zeros beyond the stored bits), and `sketch` (fixed_size_binary) if the index has sketches.
+            /// ascending, with zeros beyond the stored bits), and `sketch` (fixed_size_binary) if the index has
+            /// sketches.
             ///
             /// >>> [key >> 60 for key in next(index.records())["keys"][0]]
             /// [1, 2]
@@ -78,7 +80,8 @@ macro_rules! questions {
             }
 
             /// All pairs of records that share keys, each once: a stream with `id_a`, `id_b`, `shared`, `jaccard`. Keys
-            /// of more records than `max_key_frequency` do not count. `memory` is in bytes, `tmp_dir` for temporary files.
+            /// of more records than `max_key_frequency` do not count. `memory` is in bytes, `tmp_dir` for temporary
+            /// files.
             ///
             /// >>> index.pairs().to_pylist()
             /// [{'id_a': 7, 'id_b': 8, 'shared': 1, 'jaccard': None}]

@@ -31,3 +31,24 @@ impl PyKeySnapshot {
         self.0.of_snapshot().cloned()
     }
 }
+
+#[pymethods]
+impl PyKeySnapshot {
+    /// Bits of a stored key.
+    ///
+    /// >>> before.key_bits
+    /// 48
+    #[getter]
+    fn key_bits(&self) -> PyResult<u8> {
+        Ok(self.asked()?.parameters().keys().unwrap_or_default().key_bits())
+    }
+
+    /// Bits of a sketch; 0 without sketches.
+    ///
+    /// >>> before.sketch_bits
+    /// 0
+    #[getter]
+    fn sketch_bits(&self) -> PyResult<u16> {
+        Ok(self.asked()?.parameters().keys().unwrap_or_default().sketch_bits())
+    }
+}

@@ -9,8 +9,8 @@ use crate::errors::{invalid, of_options};
 use crate::given;
 
 /// Compares two texts by their sketches, as `fphash compare` does. Returns a dictionary: `distance` (differing bits or
-/// places), `similarity` (0 to 1), `standard_error` of an estimate or None, `similar` (whether the similarity reaches the
-/// `threshold`, or the usual one of the method), and the sketches `a` and `b` as hexadecimal digits.
+/// places), `similarity` (0 to 1), `standard_error` of an estimate or None, `similar` (whether the similarity reaches
+/// the `threshold`, or the usual one of the method), and the sketches `a` and `b` as hexadecimal digits.
 ///
 /// `method` is "simhash" or "minhash"; options are those of `simhash` and `minhash`.
 ///

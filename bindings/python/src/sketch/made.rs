@@ -13,7 +13,7 @@ use pyo3::IntoPyObjectExt;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
-use super::options::{Bands, Signature, Simhash, parse};
+use super::options::{Bands, Signature, Simhash, only, parse};
 use super::texts::{Documents, are_tokens};
 use crate::array::PyArray;
 use crate::batch::PyBatch;
@@ -43,8 +43,9 @@ fn made(
 /// The simhash of every text: an array of uint64, or of fixed_size_binary(16) above 64 bits, that knows its hasher.
 ///
 /// `texts` is a column of strings, or of lists of ready-made tokens. A null, or a text with fewer than `min_features`
-/// features, gets a null. Options are those of `fphash simhash`: `preset`, `width`, `features`, `normalise`, `weights`,
-/// `stop_words`, `like` (a store), `min_features` (1).
+/// features, gets a null. Options are those of `fphash simhash`: `preset`, `width`, `features`, `normalise`, `weights`
+/// ("count", "distinct", or the path of a file with a line `feature<TAB>weight` for each feature), `stop_words` (the
+/// path of a file with a feature a line), `like` (the path of a store), `min_features` (1).
 ///
 /// >>> import fpstore as fp
 /// >>> a, b = fp.simhash(["A crawler has seen this page before.", "A crawler has seen that page before!"])
@@ -126,8 +127,8 @@ pub(crate) fn minhash(
 /// with the columns `keys` and `sketch` that knows its `sample_bits`, too.
 ///
 /// Options are those of `fpload --text` for key indexes: `preset`, `bands` and `rows`, or `threshold`; `terms`,
-/// `num_perm`, `seed`, `features`, `normalise`, `min_features` (1), and `sketch`: bits of a sketch, or "full". A null, or a text with fewer features, has
-/// no keys.
+/// `num_perm`, `seed`, `features`, `normalise`, `min_features` (1), and `sketch`: bits of a sketch, or "full". A null,
+/// or a text with fewer features, has no keys.
 ///
 /// >>> import fpstore as fp
 /// >>> keys = fp.bands(["one two three four five six", "one two three four five seven"], bands=16, rows=2,
@@ -195,6 +196,7 @@ pub(crate) fn lucene_min_hash(
     options: Option<&Bound<'_, PyDict>>,
 ) -> PyResult<PyArray> {
     let source = Source::of("texts", texts)?;
+    only(options, "preset", LUCENE)?;
     let Signature { mut options, min_features } = parse(options)?;
     options.preset = LUCENE.to_owned();
     let lucene = options.lucene(are_tokens(&source.data_type)).map_err(|error| of_options(&error))?;

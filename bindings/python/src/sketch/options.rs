@@ -4,9 +4,11 @@ use anyhow::Context;
 use clap::Parser;
 use fpstore_tools::sketching::{BandMaker, BandOptions, FeatureOptions, PresetName, SignatureOptions, SimhashOptions};
 use pyo3::prelude::*;
-use pyo3::types::{PyBool, PyDict};
+use pyo3::types::{PyBool, PyDict, PyString};
 
 use crate::errors::invalid;
+use crate::refused::{refused, shown};
+use crate::wording;
 
 /// Options of `fphash simhash`.
 #[derive(Debug, Parser)]
@@ -78,6 +80,9 @@ pub(super) fn parse<T: Parser>(given: Option<&Bound<'_, PyDict>>) -> PyResult<T>
         if value.is_none() {
             continue;
         }
+        if !value.is_instance_of::<PyString>() && value.len().is_ok() {
+            return Err(refused(&name, &value, "a str, a number or a path"));
+        }
         let option = name.replace('_', "-");
         match value.cast::<PyBool>() {
             Ok(flag) if FLAGS.contains(&name.as_str()) => {
@@ -89,10 +94,16 @@ pub(super) fn parse<T: Parser>(given: Option<&Bound<'_, PyDict>>) -> PyResult<T>
             Err(_) => options.push(format!("--{option}={}", value.str()?)),
         }
     }
-    T::try_parse_from(options).map_err(|error| {
-        // The first line says what is wrong; the others explain the command line.
-        let text = error.to_string();
-        let first = text.lines().next().unwrap_or_default().trim_start_matches("error: ").to_owned();
-        invalid(first)
-    })
+    T::try_parse_from(options).map_err(|error| invalid(wording::of_parser(&error.to_string())))
+}
+
+/// Refuses an option with another value than this one, which is the only one that a function has.
+pub(super) fn only(given: Option<&Bound<'_, PyDict>>, name: &str, value: &str) -> PyResult<()> {
+    let other = given.map(|given| given.get_item(name)).transpose()?.flatten().filter(|other| !other.is_none());
+    match other {
+        Some(other) if other.str()?.to_cow()? != value => {
+            Err(invalid(format!("{name}={}: it is always {value:?} here; leave it out", shown(&other))))
+        }
+        _ => Ok(()),
+    }
 }

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use arrow_array::{ArrayRef, BooleanArray};
+use fpstore::{AnyFingerprint, Match};
 use fpstore_bindings::{AnySnapshot, Handle, Question};
 use pyo3::IntoPyObjectExt;
 use pyo3::prelude::*;
@@ -12,6 +13,8 @@ use crate::answers::{PyAnswers, answers};
 use crate::arguments::{Size, cluster_options, kept, pair_options};
 use crate::array::PyArray;
 use crate::call;
+use crate::errors::of_store;
+use crate::scalar::{fingerprint as single, matches};
 use crate::source::Source;
 
 /// A state, and the threads that answer many queries.
@@ -22,12 +25,12 @@ pub(super) struct Asked {
 }
 
 impl Asked {
-    fn width(&self) -> u32 {
+    pub(super) fn width(&self) -> u32 {
         self.snapshot.parameters().width()
     }
 
     /// The distance that is asked for, or that the store is made for.
-    fn k(&self, k: Option<u32>) -> u32 {
+    pub(super) fn k(&self, k: Option<u32>) -> u32 {
         k.unwrap_or_else(|| self.snapshot.parameters().max_distance())
     }
 
@@ -42,6 +45,37 @@ impl Asked {
         self.check(&source)?;
         let column = source.whole(py)?;
         answers(fpstore_bindings::queries(&self.snapshot, &column, question, self.threads))
+    }
+
+    /// The matches of one query, a list, or of many.
+    pub(super) fn query<'py>(&self, given: &Bound<'py, PyAny>, k: Option<u32>) -> PyResult<Bound<'py, PyAny>> {
+        let py = given.py();
+        let Some(one) = single(given, self.width())? else {
+            return self.query_many(given, k)?.into_bound_py_any(py);
+        };
+        let (snapshot, k) = (self.snapshot.clone(), self.k(k));
+        matches(py, call::run(py, move |_| snapshot.query(one, k))?)
+    }
+
+    pub(super) fn nearest<'py>(
+        &self,
+        given: &Bound<'py, PyAny>,
+        count: usize,
+        k: Option<u32>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let (py, width, snapshot) = (given.py(), self.width(), self.snapshot.clone());
+        let Some(one) = single(given, width)? else {
+            return self.nearest_many(given, count, k)?.into_bound_py_any(py);
+        };
+        let within = within_distance(k, width)?;
+        matches(py, within(call::run(py, move |_| snapshot.nearest(one, count))?))
+    }
+
+    pub(super) fn contains_near(&self, given: &Bound<'_, PyAny>, k: Option<u32>) -> PyResult<Py<PyAny>> {
+        let py = given.py();
+        let Some(one) = single(given, self.width())? else { return self.contains_many(given, k) };
+        let (snapshot, k) = (self.snapshot.clone(), self.k(k));
+        call::run(py, move |_| snapshot.contains_near(one, k))?.is_some().into_py_any(py)
     }
 
     pub(super) fn query_many(&self, queries: &Bound<'_, PyAny>, k: Option<u32>) -> PyResult<PyAnswers> {
@@ -100,6 +134,18 @@ impl Asked {
         let options = cluster_options(linkage, keep, memory, tmp_dir)?;
         answers(fpstore_bindings::keep(&self.snapshot, self.k(k), kept(evidence), &options))
     }
+}
+
+/// What leaves the matches within distance `k`, where one is given, and refuses one that there is not.
+pub(super) fn within_distance(
+    k: Option<u32>,
+    width: u32,
+) -> PyResult<impl FnOnce(Vec<Match<AnyFingerprint>>) -> Vec<Match<AnyFingerprint>>> {
+    k.map_or(Ok(()), |k| fpstore_bindings::check_distance(k, width)).map_err(of_store)?;
+    Ok(move |mut found: Vec<Match<AnyFingerprint>>| {
+        found.retain(|found| k.is_none_or(|k| found.distance <= k));
+        found
+    })
 }
 
 /// A column of fingerprints of a store, and one of ids.

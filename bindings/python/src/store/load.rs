@@ -41,63 +41,51 @@ impl PyStore {
     }
 }
 
-#[pymethods]
-impl PyStore {
+/// Methods that load, replace or remove.
+macro_rules! loads {
+    ($($(#[$doc:meta])+ $name:ident $deed:ident;)+) => {
+        #[pymethods]
+        impl PyStore {$(
+            $(#[$doc])+
+            #[pyo3(signature = (records, ids=None, *, fingerprint_column="fingerprint", id_column=None, progress=None))]
+            fn $name<'py>(
+                &self,
+                py: Python<'py>,
+                records: &Bound<'py, PyAny>,
+                ids: Option<&Bound<'py, PyAny>>,
+                #[pyo3(from_py_with = given::fingerprint_column)] fingerprint_column: &str,
+                #[pyo3(from_py_with = given::id_column)] id_column: Option<&str>,
+                progress: Option<&Bound<'py, PyAny>>,
+            ) -> PyResult<Bound<'py, PyDict>> {
+                self.bulk(py, Deed::$deed, records, ids, (fingerprint_column, id_column), progress)
+            }
+        )+}
+    };
+}
+
+loads! {
     /// Adds many records, all or nothing, beyond memory if need be; records that are there already are counted. Returns
     /// a dictionary: `records`, `added`, `removed`, and `nulls`, the records without a fingerprint, which are left out.
     ///
-    /// `records` is a column of fingerprints, or a table with `fingerprint_column` and, unless `ids` are given,
-    /// `id_column`, or "id" if there is such a column. `progress` is True for a bar of tqdm, or a function that is called
-    /// with the number of records read. Ctrl-C leaves the store as it was.
+    /// `records` is a column of fingerprints, or a table (also a dictionary of columns) with `fingerprint_column` and,
+    /// unless `ids` are given, `id_column`, or "id" if there is such a column. `progress` is True for a bar of tqdm, or
+    /// a function that is called with the number of records read. Ctrl-C leaves the store as it was.
     ///
     /// Raises InvalidInputError, with the `row` of the whole input, if a fingerprint or an id is refused.
     ///
-    /// >>> store.load(fp.Table({"fingerprint": [5, 2**64 - 1], "id": [20, 12]}))
+    /// >>> store.load({"fingerprint": [5, 2**64 - 1], "id": [20, 12]})
     /// {'records': 2, 'added': 1, 'removed': 0, 'nulls': 0}
-    #[pyo3(signature = (records, ids=None, *, fingerprint_column="fingerprint", id_column=None, progress=None))]
-    fn load<'py>(
-        &self,
-        py: Python<'py>,
-        records: &Bound<'py, PyAny>,
-        ids: Option<&Bound<'py, PyAny>>,
-        #[pyo3(from_py_with = given::fingerprint_column)] fingerprint_column: &str,
-        #[pyo3(from_py_with = given::id_column)] id_column: Option<&str>,
-        progress: Option<&Bound<'py, PyAny>>,
-    ) -> PyResult<Bound<'py, PyDict>> {
-        self.bulk(py, Deed::Add, records, ids, (fingerprint_column, id_column), progress)
-    }
+    load Add;
 
     /// Adds many records, and removes other fingerprints of the same ids. As `load`; the store needs an id index.
     ///
     /// >>> store.load_replace([0b1000], ids=[10])["removed"], store.get_id(10)
     /// (1, [8])
-    #[pyo3(signature = (records, ids=None, *, fingerprint_column="fingerprint", id_column=None, progress=None))]
-    fn load_replace<'py>(
-        &self,
-        py: Python<'py>,
-        records: &Bound<'py, PyAny>,
-        ids: Option<&Bound<'py, PyAny>>,
-        #[pyo3(from_py_with = given::fingerprint_column)] fingerprint_column: &str,
-        #[pyo3(from_py_with = given::id_column)] id_column: Option<&str>,
-        progress: Option<&Bound<'py, PyAny>>,
-    ) -> PyResult<Bound<'py, PyDict>> {
-        self.bulk(py, Deed::Replace, records, ids, (fingerprint_column, id_column), progress)
-    }
+    load_replace Replace;
 
     /// Removes many records, all or nothing. As `load`.
     ///
     /// >>> store.load_remove([0b0000, 5], ids=[10, 11])["removed"], len(store)
     /// (1, 2)
-    #[pyo3(signature = (records, ids=None, *, fingerprint_column="fingerprint", id_column=None, progress=None))]
-    fn load_remove<'py>(
-        &self,
-        py: Python<'py>,
-        records: &Bound<'py, PyAny>,
-        ids: Option<&Bound<'py, PyAny>>,
-        #[pyo3(from_py_with = given::fingerprint_column)] fingerprint_column: &str,
-        #[pyo3(from_py_with = given::id_column)] id_column: Option<&str>,
-        progress: Option<&Bound<'py, PyAny>>,
-    ) -> PyResult<Bound<'py, PyDict>> {
-        self.bulk(py, Deed::Remove, records, ids, (fingerprint_column, id_column), progress)
-    }
+    load_remove Remove;
 }

@@ -5,6 +5,7 @@ use pyo3::IntoPyObjectExt;
 use pyo3::prelude::*;
 use pyo3::types::PyList;
 
+use super::asked::within_distance;
 use super::{PyStore, distance, width_of, within};
 use crate::scalar::{GivenId, fingerprint as single, id_to_py, matches, one, to_int};
 use crate::{call, given, values};
@@ -12,8 +13,8 @@ use crate::{call, given, values};
 #[pymethods]
 impl PyStore {
     /// All records within distance `k`, in bits, by distance, then fingerprint, then id. Of one fingerprint a list of
-    /// `Match`; of many a stream (`Answers`) with `query_row`, `fingerprint`, `distance` and `id`, or `count` where there
-    /// are no ids.
+    /// `Match`; of many a stream (`Answers`) with `query_row`, `fingerprint`, `distance` and `id`, or `count` where
+    /// there are no ids.
     ///
     /// >>> store.query(0b0011, k=1)
     /// [Match(distance=1, fingerprint=0x0000000000000007, id=11)]
@@ -55,9 +56,8 @@ impl PyStore {
         let Some(one) = single(fingerprint, width_of(&handle))? else {
             return self.asked()?.nearest_many(fingerprint, count, k)?.into_bound_py_any(py);
         };
-        let mut found = call::run(py, move |_| handle.store()?.nearest(one, count))?;
-        found.retain(|found| k.is_none_or(|k| found.distance <= k));
-        matches(py, found)
+        let within = within_distance(k, width_of(&handle))?;
+        matches(py, within(call::run(py, move |_| handle.store()?.nearest(one, count))?))
     }
 
     /// Whether there is a record within distance `k`, in bits: True or False, of many an array of bool.

@@ -15,6 +15,7 @@ use std::sync::Arc;
 use fpstore_bindings::Handle;
 use pyo3::prelude::*;
 
+use crate::arguments::Opening;
 use crate::base::PyBaseStore;
 use crate::errors::of_store;
 use crate::opened::Opened;
@@ -26,9 +27,9 @@ pub(crate) use snapshot::PySnapshot;
 /// Any number of threads may use it at the same time. As a context manager it closes at the end.
 ///
 /// Fingerprints are integers, bytes (most significant first) or hexadecimal digits; many of them are an Arrow array or
-/// stream, a NumPy array or another buffer, or a sequence. 64-bit fingerprints are uint64 in Arrow and NumPy, wider ones
-/// fixed_size_binary(16 or 32), or rows of uint8. `k` is a distance in bits; without it, the one that the store is made
-/// for.
+/// stream, a NumPy array or another buffer, or a sequence. 64-bit fingerprints are uint64 in Arrow and NumPy, wider
+/// ones fixed_size_binary(16 or 32), or rows of uint8. `k` is a distance in bits; without it, the one that the store is
+/// made for.
 ///
 /// >>> import fpstore as fp, tempfile
 /// >>> store = fp.create(tempfile.mkdtemp() + "/store", max_distance=3, id_index=True)
@@ -40,9 +41,9 @@ pub(crate) use snapshot::PySnapshot;
 pub(crate) struct PyStore(Arc<Opened>);
 
 impl PyStore {
-    pub(crate) fn new(handle: Handle) -> PyClassInitializer<Self> {
+    pub(crate) fn new(handle: Handle, opening: Opening) -> PyClassInitializer<Self> {
         let opened = Arc::new(Opened::new(handle));
-        PyClassInitializer::from(PyBaseStore(Arc::clone(&opened))).add_subclass(Self(opened))
+        PyClassInitializer::from(PyBaseStore(Arc::clone(&opened), opening)).add_subclass(Self(opened))
     }
 
     fn asked(&self) -> PyResult<Asked> {

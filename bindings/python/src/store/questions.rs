@@ -15,8 +15,8 @@ macro_rules! questions {
     ($class:ident) => {
         #[pymethods]
         impl $class {
-            /// All records by fingerprint, then id: a stream with `fingerprint`, and `id`, or `count` where there are no
-            /// ids.
+            /// All records by fingerprint, then id: a stream with `fingerprint`, and `id`, or `count` where there are
+            /// no ids.
             ///
             /// >>> next(store.records()).to_pylist()[:2]
             /// [{'fingerprint': 0, 'id': 10}, {'fingerprint': 7, 'id': 11}]
@@ -25,7 +25,8 @@ macro_rules! questions {
             }
 
             /// All pairs of records within distance `k`, in bits, each once: a stream with `id_a`, `id_b`, `distance`,
-            /// `fp_a`, `fp_b`; without ids `count_a` and `count_b`. `memory` is in bytes, `tmp_dir` for temporary files.
+            /// `fp_a`, `fp_b`; without ids `count_a` and `count_b`. `memory` is in bytes, `tmp_dir` for temporary
+            /// files.
             ///
             /// >>> store.pairs(k=3).to_pylist()
             /// [{'id_a': 10, 'id_b': 11, 'distance': 3, 'fp_a': 0, 'fp_b': 7}]
@@ -79,8 +80,8 @@ macro_rules! questions {
             }
 
             /// The ids of the records that are kept, one of each cluster; with evidence=True a row for each of the
-            /// others: `id`, `keeper`, `cluster` and `distance`. Kept and removed together are all records. `keep` as of
-            /// `clusters`.
+            /// others: `id`, `keeper`, `cluster` and `distance`. Kept and removed together are all records. `keep` as
+            /// of `clusters`.
             ///
             /// >>> store.keep(k=3, evidence=True).to_pylist()
             /// [{'id': 11, 'keeper': 10, 'cluster': 10, 'distance': 3}]

@@ -3,14 +3,13 @@
 use pyo3::prelude::*;
 
 use super::asked::Asked;
-use crate::answers::PyAnswers;
 use crate::base::{PyBaseSnapshot, State};
 use crate::given;
 use crate::process::OfProcess;
 
 /// A store as it was at one moment: `Store.snapshot()`. It has all earlier writes and no later ones.
 ///
-/// Its questions are those of a store, for columns of fingerprints.
+/// Its questions are those of a store.
 ///
 /// >>> import fpstore as fp, tempfile
 /// >>> store = fp.create(tempfile.mkdtemp() + "/store", max_distance=3)
@@ -36,43 +35,62 @@ impl PySnapshot {
 
 #[pymethods]
 impl PySnapshot {
-    /// The records within distance `k`, in bits, of each fingerprint of a column. As `Store.query`.
+    /// Bits of a fingerprint: 64, 128 or 256.
     ///
-    /// >>> before.query([2**32 - 1, 0], k=2).to_pydict()["id"]
-    /// [10]
-    #[pyo3(signature = (fingerprints, k=None))]
-    fn query(
-        &self,
-        fingerprints: &Bound<'_, PyAny>,
-        #[pyo3(from_py_with = given::k)] k: Option<u32>,
-    ) -> PyResult<PyAnswers> {
-        self.asked()?.query_many(fingerprints, k)
+    /// >>> before.width
+    /// 64
+    #[getter]
+    fn width(&self) -> PyResult<u32> {
+        Ok(self.asked()?.width())
     }
 
-    /// The `count` nearest records of each fingerprint of a column. As `Store.nearest`.
+    /// The distance in bits for which the store is made.
     ///
-    /// >>> before.nearest([2**32 - 1], 1).to_pydict()["id"]
-    /// [11]
-    #[pyo3(signature = (fingerprints, count=10, *, k=None))]
-    fn nearest(
+    /// >>> before.max_distance
+    /// 3
+    #[getter]
+    fn max_distance(&self) -> PyResult<u32> {
+        Ok(self.asked()?.k(None))
+    }
+
+    /// The records within distance `k`, in bits, of a fingerprint, or of each of a column. As `Store.query`.
+    ///
+    /// >>> before.query(0b0001, k=1), before.query([2**32 - 1, 0], k=2).to_pydict()["id"]
+    /// ([Match(distance=1, fingerprint=0x0000000000000000, id=10)], [10])
+    #[pyo3(signature = (fingerprint, k=None))]
+    fn query<'py>(
         &self,
-        fingerprints: &Bound<'_, PyAny>,
+        fingerprint: &Bound<'py, PyAny>,
+        #[pyo3(from_py_with = given::k)] k: Option<u32>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        self.asked()?.query(fingerprint, k)
+    }
+
+    /// The `count` nearest records of a fingerprint, or of each of a column. As `Store.nearest`.
+    ///
+    /// >>> before.nearest(2**32 - 1, 1)[0].id, before.nearest([2**32 - 1], 1).to_pydict()["id"]
+    /// (11, [11])
+    #[pyo3(signature = (fingerprint, count=10, *, k=None))]
+    fn nearest<'py>(
+        &self,
+        fingerprint: &Bound<'py, PyAny>,
         #[pyo3(from_py_with = given::count)] count: usize,
         #[pyo3(from_py_with = given::k)] k: Option<u32>,
-    ) -> PyResult<PyAnswers> {
-        self.asked()?.nearest_many(fingerprints, count, k)
+    ) -> PyResult<Bound<'py, PyAny>> {
+        self.asked()?.nearest(fingerprint, count, k)
     }
 
-    /// Whether there is a record within distance `k`, in bits, of each fingerprint of a column: an array of bool.
+    /// Whether there is a record within distance `k`, in bits: True or False, of a column an array of bool. As
+    /// `Store.contains_near`.
     ///
-    /// >>> before.contains_near([2**32 - 1, 0], k=0).to_pylist()
-    /// [False, True]
-    #[pyo3(signature = (fingerprints, k=None))]
+    /// >>> before.contains_near(0, k=0), before.contains_near([2**32 - 1, 0], k=0).to_pylist()
+    /// (True, [False, True])
+    #[pyo3(signature = (fingerprint, k=None))]
     fn contains_near(
         &self,
-        fingerprints: &Bound<'_, PyAny>,
+        fingerprint: &Bound<'_, PyAny>,
         #[pyo3(from_py_with = given::k)] k: Option<u32>,
     ) -> PyResult<Py<PyAny>> {
-        self.asked()?.contains_many(fingerprints, k)
+        self.asked()?.contains_near(fingerprint, k)
     }
 }

@@ -8,6 +8,7 @@ use super::asked::columns;
 use super::{PyStore, distance, width_of, within};
 use crate::arguments::durability as durability_of;
 use crate::batch::PyBatch;
+use crate::errors::invalid;
 use crate::scalar::{GivenId, fingerprint as single, id_of, one};
 use crate::{call, given};
 
@@ -19,7 +20,8 @@ fn id_given(id: Option<&Bound<'_, PyAny>>) -> PyResult<Option<GivenId>> {
 #[pymethods]
 impl PyStore {
     /// Adds a record, or all records of two columns at once. `durability` says what the write survives when the call
-    /// returns: "sync" a power failure, "buffered" the end of the process, "sync-all" as sync, with the file's metadata.
+    /// returns: "sync" a power failure, "buffered" the end of the process, "sync-all" as sync, with the file's
+    /// metadata.
     ///
     /// Raises InvalidInputError if the fingerprint or the id is refused, ReadOnlyError, PoisonedError.
     ///
@@ -45,9 +47,9 @@ impl PyStore {
         call::run(py, work).map(drop)
     }
 
-    /// Adds a record unless there is one within distance `k`, in bits. Returns whether it was added; for columns, a batch
-    /// with `inserted`, `number`, and where a record was not added `id` and `distance` of the same record, or of the
-    /// nearest with another id.
+    /// Adds a record unless there is one within distance `k`, in bits. Returns whether it was added; for columns, a
+    /// batch with `inserted`, `number`, and where a record was not added `id` and `distance` of the same record, or of
+    /// the nearest with another id.
     ///
     /// >>> store.insert_if_new(0b0001, 20, k=1), store.insert_if_new([2**32 - 1], [21]).to_pydict()["inserted"]
     /// (False, [True])
@@ -62,6 +64,9 @@ impl PyStore {
         #[pyo3(from_py_with = given::durability)] durability: &str,
     ) -> PyResult<Bound<'py, PyAny>> {
         let (handle, durability) = (self.0.get()?, durability_of(durability)?);
+        if id.is_some() && ids.is_some() {
+            return Err(invalid("id and ids are the same argument by two names: give one of them"));
+        }
         let (id, k) = (id.or(ids), distance(&handle, k));
         if let Some(one) = single(fingerprint, width_of(&handle))? {
             let id = id_given(id)?;

@@ -1,11 +1,11 @@
-"""Endurance of the package: does it hold out, does it lose or leak anything?
+"""Endurance of the package: many calls, opened stores and interrupts, after which nothing is lost or leaked.
 
     python tests/endurance calls                    # calls of eight threads on one store
     python tests/endurance opens --count 10000      # stores opened and closed
     python tests/endurance interrupts --long        # Ctrl-C at random moments of every long call
 
-Without `--long` the numbers are small, and a part takes seconds; every number is an option. A part ends with a report in
-JSON, or with an exception at the first fault. It needs Linux, whose /proc tells what a process holds.
+Without `--long` the numbers are small, and a part takes seconds; every number is an option. A part ends with a report
+in JSON, or with an exception at the first fault. It needs Linux, whose /proc tells what a process holds.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ def main() -> None:
         options = parts.add_parser(name)
         options.add_argument("--long", action="store_true", help="the numbers of the long run, unless they are given")
         options.add_argument("--seed", type=int, default=1)
-        options.add_argument("--directory", help="where stores and temporary files are made; a temporary one by default")
+        options.add_argument("--directory", help="of stores and temporary files; a temporary one by default")
         for number, (short, long) in part.NUMBERS.items():
             options.add_argument(f"--{number}", type=int, help=f"{short}, with --long {long}")
     options = parser.parse_args()

@@ -1,4 +1,5 @@
-"""Calls of many threads on one store: single and many queries, inserts, answers that are shared, or dropped half read."""
+"""Calls of many threads on one store: single and many queries, inserts, answers that are shared, or dropped half
+read."""
 
 from __future__ import annotations
 
@@ -51,9 +52,8 @@ class Load:
 
     def round(self, threads: int, seed: int, calls: int) -> None:
         """So many calls of each of so many threads."""
-        working = [
-            threading.Thread(target=self.work, args=(number, seed * threads + number, calls)) for number in range(threads)
-        ]
+        arguments = [(number, seed * threads + number, calls) for number in range(threads)]
+        working = [threading.Thread(target=self.work, args=each) for each in arguments]
         [thread.start() for thread in working]
         [thread.join() for thread in working]
         self.shared = [None] * len(self.shared)

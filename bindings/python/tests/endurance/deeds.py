@@ -75,12 +75,9 @@ class Place:
             return self.state(store)
 
     def state(self, store: Any) -> State:
-        if self.kind == "keys":
-            # There are no calls that list records of keys: a sample of questions stands for them.
-            asked = self.column[:: max(1, self.count // 200)] + self.more[:: max(1, self.count // 200)]
-            answers = store.query(asked, min_shared=2).to_pydict()
-            return [(len(store),), *zip(answers["query_row"], answers["id"], answers["shared"])]
         records = store.records().read_all()
+        if self.kind == "keys":
+            return list(zip(records["id"].to_pylist(), map(tuple, records["keys"].to_pylist())))
         return list(zip(records["fingerprint"].to_pylist(), records["id"].to_pylist()))
 
 
@@ -94,6 +91,20 @@ class Deed:
     is_row_by_row: bool = False
 
 
+class Stream:
+    """An Arrow stream, as other libraries have."""
+
+    def __init__(self, table: fp.Table) -> None:
+        self.table = table
+
+    def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
+        return self.table.__arrow_c_stream__()
+
+
+def _stream(**columns: Any) -> Stream:
+    return Stream(fp.Table(columns))
+
+
 def read(answers: Any) -> None:
     """Reads all batches, one at a time."""
     for _ in answers:
@@ -103,7 +114,8 @@ def read(answers: Any) -> None:
 DEEDS = [
     Deed("load", lambda place, store: store.load(place.more, ids=place.more_ids)),
     Deed("load of a list", lambda place, store: store.load(list(place.more), ids=list(place.more_ids))),
-    Deed("load with progress", lambda place, store: store.load(place.more, place.more_ids, progress=lambda count: None)),
+    Deed("load of a stream", lambda place, store: store.load(_stream(fingerprint=place.more, id=place.more_ids))),
+    Deed("load with progress", lambda place, store: store.load(place.more, place.more_ids, progress=lambda rows: None)),
     Deed("load_replace", lambda place, store: store.load_replace(place.more, ids=range(place.count))),
     Deed("load_remove", lambda place, store: store.load_remove(place.column, ids=range(place.count))),
     Deed("remove_ids", lambda place, store: store.remove_ids(range(place.count // 2))),
@@ -121,6 +133,7 @@ DEEDS = [
     Deed("open for reading", lambda place, store: fp.open(place.path, read_only=True).close()),
     Deed("stats", lambda place, store: [store.stats() for _ in range(1000)]),
     Deed("query one, far", lambda place, store: [store.query(one, 24) for one in place.more[:4]]),
+    Deed("query one, many matches", lambda place, store: [store.query(one, 64) for one in place.more[:4]]),
     Deed("nearest one", lambda place, store: [store.nearest(one, 100) for one in place.more[:8]]),
     Deed("query many", lambda place, store: read(store.query(place.column, 4))),
     Deed("query many, whole", lambda place, store: store.query(place.column, 4).read_all()),
@@ -137,6 +150,8 @@ DEEDS = [
     Deed("simhash", lambda place, store: fp.simhash(place.texts)),
     Deed("bands", lambda place, store: fp.bands(place.texts, bands=14, rows=8, sketch="full")),
     Deed("dedup", lambda place, store: fp.dedup({"text": place.texts}, threshold=0.7)),
+    Deed("dedup of a stream", lambda place, store: fp.dedup(_stream(text=place.texts), threshold=0.7)),
+    Deed("table of a stream", lambda place, store: fp.Table(store.pairs(4))),
     Deed("load of keys", lambda place, index: index.load(place.more, ids=place.more_ids), kind="keys"),
     Deed("remove_ids of keys", lambda place, index: index.remove_ids(range(place.count // 2)), kind="keys"),
     Deed("query many keys", lambda place, index: read(index.query(place.more[: place.count // 4])), kind="keys"),
