@@ -96,7 +96,8 @@ mod tests {
             panic!("a test");
         };
         catch_unwind(AssertUnwindSafe(panics)).unwrap_err();
-        assert_eq!((*lock.read(), *lock.write()), (2, 2));
+        assert_eq!(*lock.read(), 2);
+        assert_eq!(*lock.write(), 2);
         assert_eq!(mutex.try_lock().as_deref(), Some(&1));
         let guard = condition.wait_for(mutex.lock(), Duration::ZERO);
         assert!(mutex.try_lock().is_none());
