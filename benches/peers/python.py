@@ -161,7 +161,7 @@ def parquet(options, directory):
     del table, values
 
     def program():
-        command = [TARGET / "release" / "fpload", "--create", "-k", "3", store, file]
+        command = [TARGET / "release" / "fpload", "--create", "--max-distance", "3", "--quiet", store, file]
         seconds, _ = watched(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         shutil.rmtree(store)
         return {"seconds": seconds, "found": options.records}
