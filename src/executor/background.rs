@@ -1,6 +1,7 @@
 //! Threads that run as long as a store is open.
 
 use super::crew::alone;
+use super::operation::Operation;
 use crate::error::Result;
 use parking_lot::Mutex;
 use rayon::ThreadPool;
@@ -21,7 +22,7 @@ impl BackgroundThread {
         let pool = alone(name)?;
         let (end, ended) = sync_channel(1);
         pool.spawn(move || {
-            work();
+            Operation::background().run(work);
             let _ = end.send(());
         });
         Ok(Self { ended: Mutex::new(ended), _pool: pool })
