@@ -170,7 +170,7 @@ impl Error {
         self
     }
 
-    /// Counts the row, if the error has one, from the beginning of a table of which so many rows came before.
+    /// Adds the number of earlier rows to the row of the error, if it has one.
     #[must_use]
     pub fn after_rows(mut self, rows: u64) -> Self {
         self.0.row = self.0.row.map(|row| row.saturating_add(rows));

@@ -6,7 +6,7 @@
 //!
 //! Key indexes have no filters: their queries look up keys, and the numbers of records that they find all exist.
 
-use crate::executor::{Condvar, Mutex, spawn};
+use crate::executor::{Condvar, Mutex, spawn_background};
 use crate::options::Filters;
 use crate::plan::filter_shape::FilterShape;
 use crate::segment::{Segment, Table};
@@ -132,8 +132,8 @@ impl FilterMaker {
         for _ in 0..threads {
             let work = Arc::clone(&self.work);
             // Not on a crew: a thread of the crew may wait for the filters. Without these threads queries are only
-            // slower.
-            match spawn("fpstore filters", move || work.make()) {
+            // slower. They outlive the operation that starts them.
+            match spawn_background("fpstore filters", move || work.make()) {
                 Ok(handle) => handles.push(handle),
                 Err(_) => self.work.end_of_thread(self.work.tables.lock()),
             }

@@ -2,6 +2,7 @@
 
 use super::crew::alone;
 use super::locks::Mutex;
+use super::operation::Operation;
 use crate::error::Result;
 use rayon::ThreadPool;
 use std::sync::mpsc::{Receiver, sync_channel};
@@ -21,7 +22,7 @@ impl BackgroundThread {
         let pool = alone(name)?;
         let (end, ended) = sync_channel(1);
         pool.spawn(move || {
-            work();
+            Operation::background().run(work);
             let _ = end.send(());
         });
         Ok(Self { ended: Mutex::new(ended), _pool: pool })

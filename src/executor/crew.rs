@@ -6,19 +6,12 @@ use super::rank::inheriting;
 use super::spawn::spawn_scoped;
 use crate::error::{Error, Result};
 use rayon::{ThreadPool, ThreadPoolBuilder};
-use std::cell::RefCell;
 use std::num::NonZero;
 use std::ops::Deref;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, OnceLock};
+use std::sync::OnceLock;
 
 /// Idle crews that are kept. The allocator keeps some memory for every thread of a crew.
 const MOST_IDLE: usize = 1;
-
-thread_local! {
-    /// In a thread of a crew: whether its current operation is exclusive.
-    static OWN_CREW: RefCell<Option<Arc<AtomicBool>>> = const { RefCell::new(None) };
-}
 
 #[derive(Debug)]
 pub(crate) struct Executor {
@@ -30,24 +23,21 @@ pub(crate) struct Executor {
 #[derive(Debug)]
 struct Threads {
     pool: ThreadPool,
-    is_exclusive: Arc<AtomicBool>,
-    operation: OfCrew,
+    shared: OfCrew,
 }
 
 /// Starts a crew whose threads have names that begin with `name`.
 fn start(name: &'static str, threads: usize, is_exclusive: bool) -> Result<Threads> {
-    let (is_exclusive, operation) = (Arc::new(AtomicBool::new(is_exclusive)), OfCrew::default());
-    let (own, joined) = (Arc::clone(&is_exclusive), operation.clone());
+    let shared = OfCrew::default();
+    shared.set_exclusive(is_exclusive);
+    let joined = shared.clone();
     let builder = ThreadPoolBuilder::new().num_threads(threads);
     let builder = builder.thread_name(move |number| match threads {
         1 => name.to_owned(),
         _ => format!("{name} {number}"),
     });
-    let builder = builder.start_handler(move |_| {
-        OWN_CREW.set(Some(Arc::clone(&own)));
-        joined.clone().join();
-    });
-    Ok(Threads { pool: builder.build().map_err(Error::no_thread)?, is_exclusive, operation })
+    let builder = builder.start_handler(move |_| joined.clone().join());
+    Ok(Threads { pool: builder.build().map_err(Error::no_thread)?, shared })
 }
 
 pub(super) fn alone(name: &'static str) -> Result<ThreadPool> {
@@ -73,19 +63,18 @@ impl Executor {
 
     /// Runs an operation on a crew; within an operation, on the current crew.
     pub(crate) fn run<R: Send>(&self, work: impl FnOnce() -> Result<R> + Send) -> Result<R> {
-        match OWN_CREW.with_borrow(Option::is_some) {
-            true => work(),
-            false => self.run_on_crew(false, work),
+        match OfCrew::is_exclusive() {
+            Some(_) => work(),
+            None => self.run_on_crew(false, work),
         }
     }
 
     /// Runs an operation that takes locks of the store. It gets a crew of its own even if a callback of the caller
     /// starts it within an operation that is not exclusive.
     pub(crate) fn run_exclusive<R: Send>(&self, work: impl FnOnce() -> Result<R> + Send) -> Result<R> {
-        let is_exclusive = |own: &Option<Arc<AtomicBool>>| own.as_ref().is_some_and(|own| own.load(Ordering::Relaxed));
-        match OWN_CREW.with_borrow(is_exclusive) {
-            true => work(),
-            false => self.run_on_crew(true, work),
+        match OfCrew::is_exclusive() {
+            Some(true) => work(),
+            _ => self.run_on_crew(true, work),
         }
     }
 
@@ -107,7 +96,7 @@ impl Executor {
     pub(crate) fn crew(&self) -> Result<Crew<'_>> {
         let idle = self.idle.lock().pop();
         let threads = idle.map_or_else(|| start("fpstore work", self.threads, false), Ok)?;
-        threads.operation.begin();
+        threads.shared.begin();
         Ok(Crew { executor: self, threads: Some(threads) })
     }
 
@@ -144,7 +133,7 @@ impl Crew<'_> {
 
     fn set_exclusive(&self, is_exclusive: bool) {
         if let Some(threads) = &self.threads {
-            threads.is_exclusive.store(is_exclusive, Ordering::Relaxed);
+            threads.shared.set_exclusive(is_exclusive);
         }
     }
 }
@@ -162,7 +151,7 @@ impl Drop for Crew<'_> {
     fn drop(&mut self) {
         self.set_exclusive(false);
         if let Some(threads) = &self.threads {
-            threads.operation.end();
+            threads.shared.end();
         }
         let mut idle = self.executor.idle.lock();
         if idle.len() < MOST_IDLE {

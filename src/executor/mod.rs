@@ -27,10 +27,9 @@
 //! Threads of a crew take locks of `db` only in exclusive operations ([`Executor::run_exclusive`]). If a callback of
 //! the caller starts such an operation within another one, it gets a crew of its own. Locks have an order, which debug
 //! builds check ([`RankedMutex`], `rank.rs`); a crew inherits the locks of the caller that waits for it.
-
 //!
-//! **Operations** (`operation.rs`). A caller may give an operation a name; its crew and the threads that it starts
-//! inherit it. Background threads work for all callers and inherit none.
+//! **Operations** (`operation.rs`). A caller may run work within an [`Operation`]; its crew and the threads that it
+//! starts inherit it. Background threads work for all callers, in an operation of their own.
 
 mod background;
 mod crew;
@@ -46,4 +45,4 @@ pub(crate) use locks::{Condvar, Mutex, RwLock};
 pub use operation::Operation;
 pub(crate) use rank::{Rank, RankedGuard, RankedMutex};
 pub(crate) use rate_limiter::RateLimiter;
-pub(crate) use spawn::{spawn, spawn_scoped};
+pub(crate) use spawn::{spawn, spawn_background, spawn_scoped};

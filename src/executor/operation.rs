@@ -6,15 +6,22 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
 thread_local! {
-    /// That of this thread.
+    /// The operation of this thread.
     static OWN: RefCell<Option<Operation>> = const { RefCell::new(None) };
-    /// In a thread of a crew: that of the crew.
+    /// In a thread of a crew: what its threads share.
     static OF_CREW: RefCell<Option<OfCrew>> = const { RefCell::new(None) };
 }
 
-/// The operation that the threads of a crew work for at present.
+/// What the threads of a crew share.
 #[derive(Clone, Debug, Default)]
-pub(super) struct OfCrew(Arc<Mutex<Option<Operation>>>);
+pub(super) struct OfCrew(Arc<Shared>);
+
+#[derive(Debug, Default)]
+struct Shared {
+    /// Whether the crew's present work takes locks of the store.
+    is_exclusive: AtomicBool,
+    operation: Mutex<Option<Operation>>,
+}
 
 impl OfCrew {
     /// Makes this thread one of the crew.
@@ -24,16 +31,25 @@ impl OfCrew {
 
     /// The crew works for the operation of this thread from now on.
     pub(super) fn begin(&self) {
-        *self.0.lock() = Operation::current();
+        *self.0.operation.lock() = Operation::current();
     }
 
     pub(super) fn end(&self) {
-        *self.0.lock() = None;
+        *self.0.operation.lock() = None;
+    }
+
+    pub(super) fn set_exclusive(&self, is_exclusive: bool) {
+        self.0.is_exclusive.store(is_exclusive, Relaxed);
+    }
+
+    /// Whether the work of the crew of this thread is exclusive; `None` in a thread of no crew.
+    pub(super) fn is_exclusive() -> Option<bool> {
+        OF_CREW.with_borrow(|crew| crew.as_ref().map(|crew| crew.0.is_exclusive.load(Relaxed)))
     }
 }
 
 /// An operation of a caller, which any thread may ask to end. All threads that work for it know it ([`current`]), so
-/// what they do can end without that other operations end.
+/// one operation can end while others go on. Work of a store in the background is an operation of its own.
 ///
 /// [`current`]: Operation::current
 ///
@@ -55,7 +71,10 @@ impl OfCrew {
 /// # Ok::<(), fpstore::Error>(())
 /// ```
 #[derive(Clone, Debug, Default)]
-pub struct Operation(Arc<AtomicBool>);
+pub struct Operation {
+    is_stopped: Arc<AtomicBool>,
+    is_background: bool,
+}
 
 impl Operation {
     /// Does work that belongs to this operation.
@@ -65,19 +84,30 @@ impl Operation {
 
     /// Asks the operation to end.
     pub fn stop(&self) {
-        self.0.store(true, Relaxed);
+        self.is_stopped.store(true, Relaxed);
     }
 
     /// Whether it was asked to end.
     #[must_use]
     pub fn is_stopped(&self) -> bool {
-        self.0.load(Relaxed)
+        self.is_stopped.load(Relaxed)
     }
 
-    /// The operation that this thread works for, if its caller has named it.
+    /// Whether it is work in the background, for all callers: flushes, compactions of background threads, filters.
+    #[must_use]
+    pub fn is_background(&self) -> bool {
+        self.is_background
+    }
+
+    /// Work in the background.
+    pub(super) fn background() -> Self {
+        Self { is_background: true, ..Self::default() }
+    }
+
+    /// The operation that this thread works for; `None` if its caller runs within none.
     #[must_use]
     pub fn current() -> Option<Self> {
-        let of_crew = || OF_CREW.with_borrow(|crew| crew.as_ref()?.0.lock().clone());
+        let of_crew = || OF_CREW.with_borrow(|crew| crew.as_ref()?.0.operation.lock().clone());
         OWN.with_borrow(Clone::clone).or_else(of_crew)
     }
 
@@ -103,7 +133,7 @@ impl Operation {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::executor::{Executor, spawn, spawn_scoped};
+    use crate::executor::{BackgroundThread, Executor, spawn, spawn_background, spawn_scoped};
     use rayon::prelude::*;
 
     fn is_known() -> bool {
@@ -130,6 +160,19 @@ mod tests {
         assert_eq!(everywhere().unwrap(), (false, vec![false; 3]));
         let other = Operation::default();
         assert_eq!(other.run(everywhere).unwrap(), (false, vec![false; 3]));
+    }
+
+    #[test]
+    fn work_in_the_background_is_not_of_the_caller() {
+        let is_background = || Operation::current().is_some_and(|current| current.is_background());
+        let everywhere = move || is_background() && spawn("test", is_background).unwrap().join().unwrap();
+        let operation = Operation::default();
+        assert!(!operation.run(everywhere));
+        assert!(operation.run(|| spawn_background("test", everywhere)).unwrap().join().unwrap());
+        let (sender, receiver) = std::sync::mpsc::channel();
+        let started = operation.run(|| BackgroundThread::start("test", move || sender.send(everywhere()).unwrap()));
+        assert!(receiver.recv().unwrap());
+        drop(started);
     }
 
     #[test]

@@ -13,6 +13,14 @@ pub(crate) fn spawn<T: Send + 'static>(
     Builder::new().name(name.into()).spawn(work).map_err(Error::no_thread)
 }
 
+/// A thread that works for all callers: it does not end with the operation of this one.
+pub(crate) fn spawn_background<T: Send + 'static>(
+    name: impl Into<String>,
+    work: impl FnOnce() -> T + Send + 'static,
+) -> Result<JoinHandle<T>> {
+    Operation::background().run(|| spawn(name, work))
+}
+
 pub(crate) fn spawn_scoped<'scope, T: Send + 'scope>(
     scope: &'scope Scope<'scope, '_>,
     name: impl Into<String>,

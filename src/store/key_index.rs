@@ -8,6 +8,7 @@ use crate::error::Result;
 use crate::fingerprint::{Id, IdAssignment};
 use crate::format::Parameters;
 use crate::format::parameters::StoreKind;
+use crate::join::Progress;
 use crate::join::keys::{KeyPairs, KeyRule};
 use crate::load::create::create_filled;
 use crate::load::{Beside, CompactAfter, KeyLoadReport, KnownIds, RemoveIdsReport, SortedIds, SortedKeys};
@@ -209,7 +210,7 @@ impl KeyIndex {
     /// # Errors
     /// `Damaged` or `Io` from reading, or from temporary files.
     pub fn visit_records(&self, visit: impl FnMut(&Id, &[u64], &[u8]) -> bool) -> Result<()> {
-        self.snapshot().visit_records(visit)
+        self.snapshot().visit_records(&Progress::default(), visit)
     }
 
     /// The present state, kept as long as the snapshot.

@@ -5,6 +5,7 @@ use crate::cluster::{Clusters, KeyLinks};
 use crate::error::{Error, Result};
 use crate::fingerprint::Id;
 use crate::format::Parameters;
+use crate::join::Progress;
 use crate::join::keys::{KeyPairs, KeyRule};
 use crate::query::keys::{KeySearcher, visit_records};
 use crate::version::{ReadView, Snapshot, StoreContext};
@@ -66,16 +67,21 @@ impl KeySnapshot {
         Clusters::linked(&Snapshot::new(&self.context, self.view.clone()), None, Arc::new(links))
     }
 
-    /// As [`crate::KeyIndex::visit_records`].
+    /// As [`crate::KeyIndex::visit_records`], until `progress` is stopped.
     ///
     /// # Errors
-    /// As [`crate::KeyIndex::visit_records`].
-    pub fn visit_records(&self, mut visit: impl FnMut(&Id, &[u64], &[u8]) -> bool) -> Result<()> {
+    /// As [`crate::KeyIndex::visit_records`]; `Stopped` after [`Progress::stop`].
+    pub fn visit_records(&self, progress: &Progress, mut visit: impl FnMut(&Id, &[u64], &[u8]) -> bool) -> Result<()> {
         let mut stopped = false;
-        let visited = visit_records(&self.context, &self.view, |id, keys, sketch| {
-            stopped = !visit(id, keys, sketch);
-            if stopped { Err(Error::stopped()) } else { Ok(()) }
-        });
+        let visited = visit_records(
+            &self.context,
+            &self.view,
+            || progress.check(),
+            |id, keys, sketch| {
+                stopped = !visit(id, keys, sketch);
+                if stopped { Err(Error::stopped()) } else { Ok(()) }
+            },
+        );
         if stopped { Ok(()) } else { visited }
     }
 

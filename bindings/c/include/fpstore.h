@@ -24,8 +24,7 @@
  *
  * Streams are those of Arrow's C stream interface. The caller releases them with their `release`, before their end
  * too, which stops the work; `release` waits for its end. They stay readable when their store is closed or freed, and
- * hold the state that the store had when they were made. Those of a key index that is closed keep it open until they
- * are released; until then no other process can write it. An error of the work comes from `get_next`, with a text from
+ * hold the state that the store had when they were made. An error of the work comes from `get_next`, with a text from
  * `get_last_error`. A structure for a stream is overwritten, not released.
  *
  * Threads
@@ -217,7 +216,7 @@ typedef struct {
    */
   uint32_t filters;
   /**
-   * Threads of loads, compactions, pairs and batches; by default one a processor.
+   * Threads of loads, compactions, pairs and batches, at most 1024; by default one a processor.
    */
   uint32_t threads;
   /**
@@ -465,8 +464,8 @@ typedef struct {
    */
   fps_keeper keeper;
   /**
-   * Ids by priority, the most important one first; other ids follow, the smallest first. Only with
-   * FPS_KEEP_SMALLEST.
+   * Ids by priority, of the kind of the store's, the most important one first; other ids follow, the smallest
+   * first. Only with FPS_KEEP_SMALLEST, and not of a store without ids.
    */
   const fps_ids *first;
   /**
@@ -711,7 +710,7 @@ typedef struct {
 #define FPS_ADD 0
 
 /**
- * Adds them, and removes other fingerprints of the same ids. The store needs an index of ids.
+ * Adds them, and removes other fingerprints of the same ids. Without an index of ids, all records are read.
  */
 #define FPS_REPLACE 1
 
@@ -786,6 +785,12 @@ const char *fps_error_path(const fps_error *error);
 int fps_error_offset(const fps_error *error, uint64_t *offset);
 
 /**
+ * Returns 1 and sets `*row` if the error is about a row of what was given, from 0, otherwise 0. Of
+ * fps_insert_if_new_many that is the row at which it ended, whatever the error.
+ */
+int fps_error_row(const fps_error *error, uint64_t *row);
+
+/**
  * Frees an error. NULL is allowed.
  */
 void fps_error_free(fps_error *error);
@@ -824,8 +829,11 @@ fps_kind fps_store_close(fps_store *store,
 void fps_store_free(fps_store *store);
 
 /**
- * With 1, asks all long work of a store to end: loads and compactions then fail with FPS_STOPPED and leave the store
- * as it was, until this is called with 0. May be called by any thread and by a handler of signals.
+ * With 1, asks all long work of a store to end, until this is called with 0 or the store is closed. Fail with
+ * FPS_STOPPED: loads, fps_insert_many, fps_remove_many, fps_remove_ids, fps_compact and fps_backup, which leave the
+ * store as it was; fps_insert_if_new_many, after the rows before; and other writes that have to replace the manifest,
+ * such as the first one of a store. Streams of pairs and clusters that write temporary files fail too. Background
+ * threads go on. May be called by any thread and by a handler of signals.
  */
 void fps_store_stop(const fps_store *store,
                     int stop);
@@ -836,9 +844,10 @@ void fps_store_stop(const fps_store *store,
 uint32_t fps_store_width(const fps_store *store);
 
 /**
- * Makes a snapshot of a store of fingerprints, which becomes `*snapshot`: the store as it is now. All functions that
- * ask take it in place of the store; those that write fail with FPS_READ_ONLY. It stays as it is while the store is
- * written, compacted, closed or freed, and holds the files that it needs. Free it with fps_store_free.
+ * Makes a snapshot of a store or key index, which becomes `*snapshot`: the store as it is now. Queries, streams,
+ * fps_stats and fps_store_width take it in place of the store; functions that write, fps_backup and fps_refresh fail
+ * with FPS_READ_ONLY. It stays as it is while the store is written, compacted, closed or freed, and holds the files
+ * that it needs. Free it with fps_store_free.
  */
 fps_kind fps_snapshot(const fps_store *store,
                       fps_store **snapshot,
@@ -852,8 +861,8 @@ fps_kind fps_stats(const fps_store *store,
                    fps_error **error);
 
 /**
- * Verifies every byte of the store at a path, or of one of its files, even one that is too damaged to open. The store
- * may be open. Damage is not an error: the text is a JSON object with the fields of `fpdump verify --json`, `sound`
+ * Verifies every byte of the store at a path, or of a segment or log of one, even if it is too damaged to open. The
+ * store may be open. Damage is not an error: the text is a JSON object with the fields of `fpdump verify --json`, `sound`
  * and `damages` among them. Free it with fps_text_free.
  */
 fps_kind fps_verify(const char *path,
@@ -1069,9 +1078,9 @@ fps_kind fps_insert_many(const fps_store *store,
                          fps_error **error);
 
 /**
- * Adds a record unless there is one within distance `k`, in one step: of many threads that add near records at the
- * same time, one does. `near`, unless it is NULL, becomes the records that were near: those with the same id, then the
- * others. Free it with fps_matches_free. `outcome` may be NULL.
+ * Adds a record unless there is one with another id within distance `k`, in one step: of many threads that add near
+ * records at the same time, one does. `near`, unless it is NULL, becomes records that were near: those with the same
+ * id, then one of the nearest with another id. Free it with fps_matches_free. `outcome` may be NULL.
  */
 fps_kind fps_insert_if_new(const fps_store *store,
                            const uint8_t *fingerprint,
@@ -1098,8 +1107,9 @@ fps_kind fps_insert_if_new64(const fps_store *store,
 /**
  * Adds each of some records that has no record with another id within distance `k`, one after the other, with one sync
  * at the end. The stream has a row for each: `inserted` (bool), `number` (uint64, if the store has numbered it), and
- * where it was not added, `id` (or `count`) and `distance` (uint32) of the reason: the same record, or the nearest
- * with another id. After an error the records before it were added.
+ * where it was not added, `id` (or `count`; of texts large_utf8) and `distance` (uint32) of the reason: the same
+ * record, or one of the nearest with another id. After an error the records before its row were added
+ * (fps_error_row), with this durability.
  */
 fps_kind fps_insert_if_new_many(const fps_store *store,
                                 const fps_columns *records,

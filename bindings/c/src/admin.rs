@@ -5,7 +5,6 @@ use std::ffi::{c_char, c_int};
 
 use fpstore::admin::BackupMode;
 use fpstore::{Options, Result};
-use fpstore_bindings::AnyIndex;
 use fpstore_bindings::input::invalid;
 
 use crate::border::{border, border_or, c_string, fps_error, fps_kind};
@@ -37,8 +36,8 @@ unsafe fn give_text(json: *mut *mut c_char, text: String) {
     unsafe { given::set(json, c_string(text).into_raw()) };
 }
 
-/// Verifies every byte of the store at a path, or of one of its files, even one that is too damaged to open. The store
-/// may be open. Damage is not an error: the text is a JSON object with the fields of `fpdump verify --json`, `sound`
+/// Verifies every byte of the store at a path, or of a segment or log of one, even if it is too damaged to open. The
+/// store may be open. Damage is not an error: the text is a JSON object with the fields of `fpdump verify --json`, `sound`
 /// and `damages` among them. Free it with fps_text_free.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn fps_verify(
@@ -80,10 +79,7 @@ pub unsafe extern "C" fn fps_backup(
     unsafe {
         border(error, || {
             let (path, mode) = (given::path(path, "the path")?, backup_mode_of(mode)?);
-            let report = with(store, |handle| match &handle.index {
-                AnyIndex::Store(store) => store.backup(path, mode),
-                AnyIndex::Keys(index) => index.backup(path, mode),
-            })?;
+            let report = with(store, |handle| handle.backup(path, mode))?;
             given::set(records, report.records);
             Ok(())
         })
@@ -124,14 +120,7 @@ pub unsafe extern "C" fn fps_sync(
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn fps_compact(store: *const fps_store, error: *mut *mut fps_error) -> fps_kind {
     // SAFETY: the rules of the header.
-    unsafe {
-        border(error, || {
-            with(store, |handle| match &handle.index {
-                AnyIndex::Store(store) => store.compact().map(drop),
-                AnyIndex::Keys(index) => index.compact().map(drop),
-            })
-        })
-    }
+    unsafe { border(error, || with(store, |handle| handle.compact().map(drop))) }
 }
 
 /// Moves a store that is open with read_only on to the latest state; sets `*changed`, unless it is NULL, to 1 if there
@@ -145,10 +134,7 @@ pub unsafe extern "C" fn fps_refresh(
     // SAFETY: the rules of the header.
     unsafe {
         border(error, || {
-            let moved = with(store, |handle| match &handle.index {
-                AnyIndex::Store(store) => store.refresh(),
-                AnyIndex::Keys(index) => index.refresh(),
-            })?;
+            let moved = with(store, |handle| handle.refresh())?;
             given::set(changed, c_int::from(moved));
             Ok(())
         })

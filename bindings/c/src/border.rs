@@ -49,6 +49,7 @@ pub struct fps_error {
     message: CString,
     path: Option<CString>,
     offset: Option<u64>,
+    row: Option<u64>,
 }
 
 impl fps_error {
@@ -58,6 +59,7 @@ impl fps_error {
             message: c_string(error.to_string()),
             path: error.path().map(path_string),
             offset: error.offset(),
+            row: error.row(),
         }
     }
 
@@ -65,7 +67,7 @@ impl fps_error {
         let text = panic.downcast_ref::<&str>().copied();
         let text = text.or_else(|| panic.downcast_ref::<String>().map(String::as_str)).unwrap_or("a panic");
         let message = c_string(format!("a mistake in fpstore, please report it: {text}"));
-        Self { kind: FPS_PANIC, message, path: None, offset: None }
+        Self { kind: FPS_PANIC, message, path: None, offset: None, row: None }
     }
 }
 
@@ -172,6 +174,18 @@ pub unsafe extern "C" fn fps_error_offset(error: *const fps_error, offset: *mut 
     border_or(0, || unsafe {
         let Some(at) = error.as_ref().and_then(|error| error.offset) else { return 0 };
         given::set(offset, at);
+        1
+    })
+}
+
+/// Returns 1 and sets `*row` if the error is about a row of what was given, from 0, otherwise 0. Of
+/// fps_insert_if_new_many that is the row at which it ended, whatever the error.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn fps_error_row(error: *const fps_error, row: *mut u64) -> c_int {
+    // SAFETY: the rules of the header.
+    border_or(0, || unsafe {
+        let Some(at) = error.as_ref().and_then(|error| error.row) else { return 0 };
+        given::set(row, at);
         1
     })
 }

@@ -5,8 +5,8 @@ use std::ffi::{c_char, c_int};
 use std::ptr;
 
 use arrow_array::ffi_stream::FFI_ArrowArrayStream;
-use fpstore::Result;
 use fpstore::clusters::{Keeper, Linkage};
+use fpstore::{IdKind, Result};
 use fpstore_bindings::input::invalid;
 use fpstore_bindings::{ClusterOptions, Kept, ranked};
 
@@ -47,8 +47,8 @@ pub struct fps_cluster_options {
     pub linkage: fps_linkage,
     /// FPS_KEEP_SMALLEST or FPS_KEEP_LARGEST.
     pub keeper: fps_keeper,
-    /// Ids by priority, the most important one first; other ids follow, the smallest first. Only with
-    /// FPS_KEEP_SMALLEST.
+    /// Ids by priority, of the kind of the store's, the most important one first; other ids follow, the smallest
+    /// first. Only with FPS_KEEP_SMALLEST, and not of a store without ids.
     pub first: *const fps_ids,
     /// Bytes of memory; 1 GiB by default.
     pub memory: u64,
@@ -62,11 +62,15 @@ unsafe impl Versioned for fps_cluster_options {
     const LEAST: usize = size_of::<Self>();
 }
 
-/// The options of the library; null stands for the defaults, with this linkage.
+/// The options of the library for a store with ids of this kind; null stands for the defaults, with this linkage.
 ///
 /// # Safety
 /// As [`read_or`]; texts as in [`given::text`], ids as in [`column_of`].
-pub(crate) unsafe fn cluster_options_of(given: *const fps_cluster_options, linkage: Linkage) -> Result<ClusterOptions> {
+pub(crate) unsafe fn cluster_options_of(
+    given: *const fps_cluster_options,
+    linkage: Linkage,
+    kind: IdKind,
+) -> Result<ClusterOptions> {
     let default = fps_cluster_options {
         struct_size: size_of::<fps_cluster_options>(),
         linkage: FPS_LINKAGE_DEFAULT,
@@ -91,7 +95,7 @@ pub(crate) unsafe fn cluster_options_of(given: *const fps_cluster_options, linka
     let keeper = match (given.keeper, given.first.is_null()) {
         (FPS_KEEP_SMALLEST, true) => Keeper::Smallest,
         // SAFETY: as this function demands.
-        (FPS_KEEP_SMALLEST, false) => ranked(&unsafe { column_of(given.first) }?)?,
+        (FPS_KEEP_SMALLEST, false) => ranked(&unsafe { column_of(given.first) }?, kind)?,
         (FPS_KEEP_LARGEST, true) => Keeper::Largest,
         (FPS_KEEP_LARGEST, false) => return Err(invalid("first is for FPS_KEEP_SMALLEST alone")),
         (other, _) => return Err(invalid(format!("the keeper is {other}; expected FPS_KEEP_SMALLEST or _LARGEST"))),
@@ -113,8 +117,9 @@ pub unsafe extern "C" fn fps_clusters(
     unsafe {
         border(error, || {
             export(out, || {
-                let options = cluster_options_of(options, Linkage::Single)?;
-                fpstore_bindings::clusters(&asked(store)?.snapshot, k, &options)
+                let snapshot = asked(store)?.snapshot;
+                let options = cluster_options_of(options, Linkage::Single, snapshot.parameters().ids())?;
+                fpstore_bindings::clusters(&snapshot, k, &options)
             })
         })
     }
@@ -136,8 +141,9 @@ pub unsafe extern "C" fn fps_keep(
     unsafe {
         border(error, || {
             export(out, || {
-                let options = cluster_options_of(options, Linkage::Star)?;
-                fpstore_bindings::keep(&asked(store)?.snapshot, k, kept(evidence), &options)
+                let snapshot = asked(store)?.snapshot;
+                let options = cluster_options_of(options, Linkage::Star, snapshot.parameters().ids())?;
+                fpstore_bindings::keep(&snapshot, k, kept(evidence), &options)
             })
         })
     }

@@ -5,7 +5,7 @@ use std::ffi::{CStr, c_char};
 use std::ops::Range;
 use std::sync::Arc;
 
-use arrow_array::builder::StringBuilder;
+use arrow_array::builder::LargeStringBuilder;
 use arrow_array::{ArrayRef, UInt64Array};
 use fpstore::Result;
 use fpstore_bindings::input::invalid;
@@ -72,17 +72,19 @@ impl<'a> Ids<'a> {
         }
     }
 
-    /// The column of some rows.
+    /// The column of some rows. An error names the row within these.
     pub(crate) fn piece(&self, rows: Range<usize>) -> Result<Option<ArrayRef>> {
         Ok(match self {
             Self::None => None,
             Self::Numbers(numbers) => Some(Arc::new(UInt64Array::from(cut(numbers, rows).to_vec()))),
             Self::Texts(texts, lengths) => {
-                let mut column = StringBuilder::new();
-                for (row, text) in rows.clone().zip(cut(texts, rows)) {
-                    let length = lengths.map(|lengths| lengths.get(row).copied().unwrap_or_default());
+                // Texts of many rows may be more than 2 GiB.
+                let mut column = LargeStringBuilder::new();
+                for (place, text) in cut(texts, rows.clone()).iter().enumerate() {
+                    let length = lengths.map(|lengths| lengths.get(rows.start + place).copied().unwrap_or_default());
                     // SAFETY: `new` demands it.
-                    column.append_value(unsafe { text_of(row, *text, length) }?);
+                    let text = unsafe { text_of(*text, length) };
+                    column.append_value(text.map_err(|error| error.at_row(place as u64))?);
                 }
                 Some(Arc::new(column.finish()))
             }
@@ -95,13 +97,13 @@ pub(crate) fn cut<T>(all: &[T], rows: Range<usize>) -> &[T] {
     all.get(rows).unwrap_or_default()
 }
 
-/// A text of a row.
+/// A text.
 ///
 /// # Safety
 /// It is null, or has so many bytes or ends with NUL.
-unsafe fn text_of<'a>(row: usize, text: *const c_char, length: Option<usize>) -> Result<&'a str> {
+unsafe fn text_of<'a>(text: *const c_char, length: Option<usize>) -> Result<&'a str> {
     if text.is_null() {
-        return Err(invalid(format!("row {row}: the id is NULL")));
+        return Err(invalid("the id is NULL"));
     }
     // SAFETY: as this function demands.
     let bytes = unsafe {
@@ -110,7 +112,7 @@ unsafe fn text_of<'a>(row: usize, text: *const c_char, length: Option<usize>) ->
             None => CStr::from_ptr(text).to_bytes(),
         }
     };
-    std::str::from_utf8(bytes).map_err(|_| invalid(format!("row {row}: the id is not UTF-8")))
+    std::str::from_utf8(bytes).map_err(|_| invalid("the id is not UTF-8"))
 }
 
 /// The column of a structure of ids.

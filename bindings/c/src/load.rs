@@ -25,7 +25,7 @@ pub type fps_deed = u32;
 
 /// Adds them.
 pub const FPS_ADD: fps_deed = 0;
-/// Adds them, and removes other fingerprints of the same ids. The store needs an index of ids.
+/// Adds them, and removes other fingerprints of the same ids. Without an index of ids, all records are read.
 pub const FPS_REPLACE: fps_deed = 1;
 /// Removes them.
 pub const FPS_REMOVE: fps_deed = 2;
@@ -170,8 +170,7 @@ pub(crate) unsafe fn watched<T: Send>(
             let _ended = ended;
             within.run(|| work(&mut note))
         };
-        let thread = thread::Builder::new().name("fpstore load".to_owned()).spawn_scoped(scope, work);
-        let thread = thread.map_err(|error| Error::new(ErrorKind::Io, format!("cannot start a thread: {error}")))?;
+        let thread = fpstore_bindings::spawn_scoped(scope, "fpstore load", work)?;
         while end.recv_timeout(PAUSE) == Err(RecvTimeoutError::Timeout) {
             if !operation.is_stopped() && !tell(seen.load(Relaxed)) {
                 operation.stop();
@@ -179,12 +178,47 @@ pub(crate) unsafe fn watched<T: Send>(
         }
         thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
     });
-    if operation.is_stopped() {
-        let stopped = || Error::new(ErrorKind::Stopped, "stopped before the end").at_path(handle.path());
-        return done.map_err(|_| stopped());
-    }
-    if done.is_ok() {
+    if !operation.is_stopped() && done.is_ok() {
         let _ = tell(seen.load(Relaxed));
     }
-    done
+    done.map_err(|error| match error.kind() {
+        // Writes of stopped work fail with `Io`.
+        ErrorKind::Io | ErrorKind::Stopped if operation.is_stopped() => {
+            Error::new(ErrorKind::Stopped, "stopped before the end").at_path(handle.path())
+        }
+        _ => error,
+    })
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "tests")]
+mod tests {
+    use super::*;
+    use fpstore::{Options, Parameters};
+
+    unsafe extern "C" fn stops(_: *mut c_void, _: u64) -> c_int {
+        1
+    }
+
+    /// Of work that was asked to end, only failed writes are the end.
+    #[test]
+    fn a_stop_does_not_hide_the_error_of_the_work() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("store");
+        let handle = Handle::create(&path, &Parameters::new(3), Options::new(), 1).unwrap();
+        let failed = |kind| {
+            let work = |_: &mut dyn FnMut(u64) -> Result<()>| {
+                while !Operation::current().is_some_and(|operation| operation.is_stopped()) {
+                    thread::sleep(Duration::from_millis(1));
+                }
+                Err::<(), _>(Error::new(kind, "an error"))
+            };
+            // SAFETY: the function ignores its context.
+            unsafe { watched(&handle, (Some(stops), std::ptr::null_mut()), work) }.unwrap_err().kind()
+        };
+        assert_eq!(failed(ErrorKind::Io), ErrorKind::Stopped);
+        for kind in [ErrorKind::Stopped, ErrorKind::InvalidInput, ErrorKind::Poisoned] {
+            assert_eq!(failed(kind), kind);
+        }
+    }
 }

@@ -46,7 +46,7 @@ pub struct fps_options {
     pub read_mode: u32,
     /// When filters are made: FPS_FILTERS_BACKGROUND, FPS_FILTERS_AT_OPEN or FPS_FILTERS_OFF.
     pub filters: u32,
-    /// Threads of loads, compactions, pairs and batches; by default one a processor.
+    /// Threads of loads, compactions, pairs and batches, at most 1024; by default one a processor.
     pub threads: u32,
     /// Most bytes of filters; by default half of the memory that is available.
     pub filter_memory: u64,
@@ -162,10 +162,7 @@ pub(crate) unsafe fn options_of(given: *const fps_options) -> Result<Opening> {
         other => return Err(invalid(format!("filters is {other}; expected FPS_FILTERS_BACKGROUND or others"))),
     };
     let mut options = Options::new().with_read_mode(read_mode).with_filters(filters).with_temp_dir(tmp_dir);
-    let threads = match given.threads {
-        0 => std::thread::available_parallelism().map_or(1, usize::from),
-        threads => threads as usize,
-    };
+    let threads = fpstore_bindings::threads((given.threads != 0).then_some(given.threads as usize))?;
     if given.threads != 0 {
         options = options.with_threads(threads);
     }

@@ -2,13 +2,14 @@
 #![allow(unsafe_code, reason = "functions of a C ABI")]
 
 use std::ffi::{c_char, c_int};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::{Arc, PoisonError, RwLock};
 
 use fpstore::admin::Statistics;
+use fpstore::keys::KeySnapshot;
 use fpstore::{AnyStore, Error, ErrorKind, Parameters, Result};
 use fpstore_bindings::input::invalid;
-use fpstore_bindings::{AnySnapshot, Handle, Stop};
+use fpstore_bindings::{AnyIndex, AnySnapshot, Handle, Stop};
 
 use crate::border::{border, border_or, fps_error, fps_kind};
 use crate::given;
@@ -29,6 +30,7 @@ pub struct fps_store {
 enum Opened {
     Store(Arc<Handle>),
     Snapshot(Asked),
+    KeySnapshot(KeySnapshot),
 }
 
 /// A state that is asked, and the threads that answer many queries.
@@ -44,9 +46,16 @@ impl fps_store {
         Self { opened: RwLock::new(Some(Opened::Store(Arc::new(handle)))), stop, path }
     }
 
-    /// A snapshot of a store at this path.
-    pub(crate) fn of_snapshot(asked: Asked, path: &Path) -> Self {
-        Self { opened: RwLock::new(Some(Opened::Snapshot(asked))), stop: Stop::default(), path: path.to_owned() }
+    /// The state of this store as it is now, as a store of its own.
+    fn snapshot(&self) -> Result<Self> {
+        let snapshot = match self.opened()? {
+            Opened::Store(handle) => match &handle.index {
+                AnyIndex::Store(_) => Opened::Snapshot(Asked::of(&handle)?),
+                AnyIndex::Keys(index) => Opened::KeySnapshot(index.snapshot()),
+            },
+            snapshot => snapshot,
+        };
+        Ok(Self { opened: RwLock::new(Some(snapshot)), stop: Stop::default(), path: self.path.clone() })
     }
 
     fn opened(&self) -> Result<Opened> {
@@ -55,16 +64,39 @@ impl fps_store {
     }
 
     fn close(&self) -> Result<()> {
-        match self.opened.write().unwrap_or_else(PoisonError::into_inner).take() {
+        // Closing may take long. Later calls are to fail at once, without a wait for it.
+        let opened = self.opened.write().unwrap_or_else(PoisonError::into_inner).take();
+        match opened {
             // Where another thread is at work, its call closes the store at its end.
-            Some(Opened::Store(handle)) => Arc::into_inner(handle).map_or(Ok(()), Handle::close),
-            Some(Opened::Snapshot(_)) | None => Ok(()),
+            Some(Opened::Store(handle)) => {
+                let closed = Arc::into_inner(handle).map(Handle::close);
+                if closed.is_some() {
+                    // Streams of it may still write temporary files.
+                    self.stop.set(false);
+                }
+                closed.unwrap_or(Ok(()))
+            }
+            Some(Opened::Snapshot(_) | Opened::KeySnapshot(_)) | None => Ok(()),
         }
     }
 
     /// Asks for the end of long work, or lets it go on.
     pub(crate) fn ask_to_stop(&self, stop: bool) {
         self.stop.set(stop);
+    }
+}
+
+impl Asked {
+    fn of(handle: &Handle) -> Result<Self> {
+        Ok(Self { snapshot: handle.snapshot()?, threads: handle.threads })
+    }
+}
+
+impl Drop for fps_store {
+    /// Streams go on, which no call can stop any more.
+    fn drop(&mut self) {
+        self.opened.get_mut().unwrap_or_else(PoisonError::into_inner).take();
+        self.stop.set(false);
     }
 }
 
@@ -77,15 +109,25 @@ pub(crate) unsafe fn with<T>(store: *const fps_store, work: impl FnOnce(&Arc<Han
     let store = unsafe { given::required(store, "the store")? };
     let handle = match store.opened()? {
         Opened::Store(handle) => handle,
-        Opened::Snapshot(_) => {
+        Opened::Snapshot(_) | Opened::KeySnapshot(_) => {
             let message = "this is a snapshot, which does not change and is no store of its own";
             return Err(Error::new(ErrorKind::ReadOnly, message).at_path(&store.path));
         }
     };
     work(&handle).map_err(|error| match store.stop.check() {
-        Err(stopped) if error.kind() == ErrorKind::Io => stopped.at_path(&store.path),
+        Err(stopped) if error.kind() == ErrorKind::Io => {
+            let stopped = stopped.at_path(&store.path);
+            match error.row() {
+                Some(row) => stopped.at_row(row),
+                None => stopped,
+            }
+        }
         _ => error,
     })
+}
+
+fn is_of_keys() -> Error {
+    Error::new(ErrorKind::Unsupported, "this is a key index, not a store of fingerprints")
 }
 
 /// The present state of a store of fingerprints, or a snapshot.
@@ -95,8 +137,24 @@ pub(crate) unsafe fn with<T>(store: *const fps_store, work: impl FnOnce(&Arc<Han
 pub(crate) unsafe fn asked(store: *const fps_store) -> Result<Asked> {
     // SAFETY: as this function demands.
     match unsafe { given::required(store, "the store")? }.opened()? {
-        Opened::Store(handle) => Ok(Asked { snapshot: handle.snapshot()?, threads: handle.threads }),
+        Opened::Store(handle) => Asked::of(&handle),
         Opened::Snapshot(asked) => Ok(asked),
+        Opened::KeySnapshot(_) => Err(is_of_keys()),
+    }
+}
+
+/// The present state of a key index, or a snapshot.
+///
+/// # Safety
+/// As [`given::required`].
+pub(crate) unsafe fn asked_keys(store: *const fps_store) -> Result<KeySnapshot> {
+    // SAFETY: as this function demands.
+    match unsafe { given::required(store, "the store")? }.opened()? {
+        Opened::Store(handle) => Ok(handle.keys()?.snapshot()),
+        Opened::KeySnapshot(snapshot) => Ok(snapshot),
+        Opened::Snapshot(_) => {
+            Err(Error::new(ErrorKind::Unsupported, "this is a store of fingerprints, not a key index"))
+        }
     }
 }
 
@@ -109,6 +167,7 @@ pub(crate) unsafe fn statistics(store: *const fps_store) -> Result<Statistics> {
     Ok(match unsafe { given::required(store, "the store")? }.opened()? {
         Opened::Store(handle) => handle.statistics(),
         Opened::Snapshot(asked) => asked.snapshot.statistics(),
+        Opened::KeySnapshot(snapshot) => snapshot.statistics(),
     })
 }
 
@@ -125,6 +184,7 @@ pub(crate) unsafe fn ask<T>(
     match unsafe { given::required(store, "the store")? }.opened()? {
         Opened::Store(handle) => of_store(handle.store()?),
         Opened::Snapshot(asked) => of_snapshot(&asked.snapshot),
+        Opened::KeySnapshot(_) => Err(is_of_keys()),
     }
 }
 
@@ -227,8 +287,11 @@ pub unsafe extern "C" fn fps_store_free(store: *mut fps_store) {
     border_or((), || unsafe { given::free(store) });
 }
 
-/// With 1, asks all long work of a store to end: loads and compactions then fail with FPS_STOPPED and leave the store
-/// as it was, until this is called with 0. May be called by any thread and by a handler of signals.
+/// With 1, asks all long work of a store to end, until this is called with 0 or the store is closed. Fail with
+/// FPS_STOPPED: loads, fps_insert_many, fps_remove_many, fps_remove_ids, fps_compact and fps_backup, which leave the
+/// store as it was; fps_insert_if_new_many, after the rows before; and other writes that have to replace the manifest,
+/// such as the first one of a store. Streams of pairs and clusters that write temporary files fail too. Background
+/// threads go on. May be called by any thread and by a handler of signals.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn fps_store_stop(store: *const fps_store, stop: c_int) {
     // SAFETY: the rules of the header. Only an atomic value is set.
@@ -246,9 +309,10 @@ pub unsafe extern "C" fn fps_store_width(store: *const fps_store) -> u32 {
     border_or(0, || unsafe { asked(store).map_or(0, |asked| asked.snapshot.parameters().width()) })
 }
 
-/// Makes a snapshot of a store of fingerprints, which becomes `*snapshot`: the store as it is now. All functions that
-/// ask take it in place of the store; those that write fail with FPS_READ_ONLY. It stays as it is while the store is
-/// written, compacted, closed or freed, and holds the files that it needs. Free it with fps_store_free.
+/// Makes a snapshot of a store or key index, which becomes `*snapshot`: the store as it is now. Queries, streams,
+/// fps_stats and fps_store_width take it in place of the store; functions that write, fps_backup and fps_refresh fail
+/// with FPS_READ_ONLY. It stays as it is while the store is written, compacted, closed or freed, and holds the files
+/// that it needs. Free it with fps_store_free.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn fps_snapshot(
     store: *const fps_store,
@@ -260,9 +324,29 @@ pub unsafe extern "C" fn fps_snapshot(
         border(error, || {
             given::check(snapshot, "the place for the snapshot")?;
             given::set(snapshot, std::ptr::null_mut());
-            let state = asked(store)?;
-            given::give(snapshot, fps_store::of_snapshot(state, &given::required(store, "the store")?.path));
+            given::give(snapshot, given::required(store, "the store")?.snapshot()?);
             Ok(())
         })
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "tests")]
+mod tests {
+    use super::*;
+    use fpstore::Options;
+
+    #[test]
+    fn a_stop_ends_with_the_store() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("store");
+        let store = fps_store::new(Handle::create(&path, &Parameters::new(3), Options::new(), 1).unwrap());
+        store.ask_to_stop(true);
+        store.close().unwrap();
+        assert!(store.stop.check().is_ok());
+        let stop = store.stop.clone();
+        store.ask_to_stop(true);
+        drop(store);
+        assert!(stop.check().is_ok());
     }
 }

@@ -105,9 +105,9 @@ unsafe impl Versioned for fps_outcome {
     const LEAST: usize = size_of::<Self>();
 }
 
-/// Adds a record unless there is one within distance `k`, in one step: of many threads that add near records at the
-/// same time, one does. `near`, unless it is NULL, becomes the records that were near: those with the same id, then the
-/// others. Free it with fps_matches_free. `outcome` may be NULL.
+/// Adds a record unless there is one with another id within distance `k`, in one step: of many threads that add near
+/// records at the same time, one does. `near`, unless it is NULL, becomes records that were near: those with the same
+/// id, then one of the nearest with another id. Free it with fps_matches_free. `outcome` may be NULL.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn fps_insert_if_new(
     store: *const fps_store,
@@ -179,8 +179,9 @@ unsafe fn insert_if_new(
 
 /// Adds each of some records that has no record with another id within distance `k`, one after the other, with one sync
 /// at the end. The stream has a row for each: `inserted` (bool), `number` (uint64, if the store has numbered it), and
-/// where it was not added, `id` (or `count`) and `distance` (uint32) of the reason: the same record, or the nearest
-/// with another id. After an error the records before it were added.
+/// where it was not added, `id` (or `count`; of texts large_utf8) and `distance` (uint32) of the reason: the same
+/// record, or one of the nearest with another id. After an error the records before its row were added
+/// (fps_error_row), with this durability.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn fps_insert_if_new_many(
     store: *const fps_store,

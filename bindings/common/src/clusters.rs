@@ -9,7 +9,7 @@ use arrow_array::{Array, ArrayRef};
 use fpstore::clusters::{Clustered, Clustering, Clusters, Decision, Keeper, Label, Linkage, Nearness, Removed};
 use fpstore::{Fingerprint, Id, IdKind, IdRef, Result};
 
-use crate::input::IdColumn;
+use crate::input::{IdColumn, invalid};
 use crate::open::{AnySnapshot, with_snapshot};
 use crate::output::{Answers, Kind, Layout, Rows, Sender};
 
@@ -35,13 +35,19 @@ pub enum Kept {
     Evidence,
 }
 
-/// The keeper that a column of ids says: of a cluster the record whose id comes first there; ids that are not there
-/// follow, the smallest first.
+/// A keeper that ranks records by their place in a column of ids, for a store with ids of this kind; ids that are not
+/// there follow, the smallest first.
 ///
 /// # Errors
-/// `InvalidInput` if the column is not one of ids, or has a null.
-pub fn ranked(column: &ArrayRef) -> Result<Keeper> {
+/// `InvalidInput` if the column is not one of such ids, or has a null; if the store has no ids.
+pub fn ranked(column: &ArrayRef, kind: IdKind) -> Result<Keeper> {
     let ids = IdColumn::new(Some(column))?;
+    if kind == IdKind::None {
+        return Err(invalid("records without ids cannot be ranked by ids"));
+    }
+    if let Some(given) = ids.kind().filter(|given| *given != kind && !column.is_empty()) {
+        return Err(invalid(format!("the ids that rank records are of kind {given}; those of the store are {kind}")));
+    }
     let mut ranks = HashMap::with_capacity(column.len());
     for row in 0..column.len() {
         let id = match ids.get(row)? {
@@ -210,4 +216,24 @@ fn full(rows: &mut Rows) -> ControlFlow<()> {
 
 fn send(sender: &Sender, rows: Option<Rows>) -> Result<ControlFlow<()>> {
     rows.map_or(Ok(ControlFlow::Continue(())), |rows| sender.send(rows))
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "tests")]
+mod tests {
+    use super::*;
+    use arrow_array::{StringArray, UInt64Array};
+
+    #[test]
+    fn ids_of_another_kind_do_not_rank() {
+        let numbers: ArrayRef = Arc::new(UInt64Array::from(vec![7]));
+        let texts: ArrayRef = Arc::new(StringArray::from(vec!["a"]));
+        let none: ArrayRef = Arc::new(StringArray::new_null(0));
+        assert!(ranked(&numbers, IdKind::Number).is_ok() && ranked(&texts, IdKind::Text).is_ok());
+        assert!(ranked(&none, IdKind::Number).is_ok());
+        let refused = [ranked(&texts, IdKind::Number), ranked(&numbers, IdKind::Text), ranked(&none, IdKind::None)];
+        for refused in refused {
+            assert_eq!(refused.unwrap_err().kind(), fpstore::ErrorKind::InvalidInput);
+        }
+    }
 }

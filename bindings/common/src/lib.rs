@@ -4,6 +4,7 @@
 //! * `input/`: fingerprints, ids and keys in Arrow arrays, row by row.
 //! * `output/`: rows of answers to record batches, and the thread that makes them ([`Answers`]).
 //! * `open.rs` opens a store whose kind and width are known at run time only, so that its long work can be stopped.
+//! * `threads.rs`: the number of threads, and their start.
 //! * `admin.rs`: statistics, verification, backups and compaction, whatever is open.
 //! * One file for each kind of work: `load.rs`, `write.rs`, `single.rs`, `query.rs`, `pairs.rs`, `clusters.rs`, and those
 //!   of key indexes in `keys/`.
@@ -23,6 +24,7 @@ mod query;
 mod reports;
 mod scan;
 mod single;
+mod threads;
 mod write;
 
 pub use clusters::{ClusterOptions, Kept, clusters, keep, ranked};
@@ -35,4 +37,5 @@ pub use plan::design;
 pub use query::{Question, check_distance, contains_near, queries};
 pub use reports::{statistics_json, verified_json};
 pub use scan::records;
+pub use threads::{spawn_scoped, threads};
 pub use write::{insert, insert_if_new, remove};

@@ -16,6 +16,7 @@ use fpstore::{
 use crate::input::{fingerprints, invalid};
 use crate::open::{AnySnapshot, Stop, with_snapshot};
 use crate::output::{Answers, Kind, Layout, Rows, Sender};
+use crate::threads::spawn_scoped;
 
 /// Fewest and most queries of a piece. A piece is a batch of rows, or more.
 const PIECE: [usize; 2] = [256, 8192];
@@ -124,7 +125,8 @@ pub fn contains_near(
                 };
                 <[_]>::iter(part).map(near).collect::<Result<Vec<bool>>>()
             };
-            let threads: Vec<_> = queries.chunks(length).map(|part| scope.spawn(move || search(part))).collect();
+            let start = |part| spawn_scoped(scope, "fpstore query", move || search(part));
+            let threads = queries.chunks(length).map(start).collect::<Result<Vec<_>>>()?;
             threads.into_iter().map(joined).collect::<Result<Vec<_>>>()
         })?;
         let found = searched.into_iter().flatten();
@@ -300,18 +302,18 @@ impl<F: Fingerprint> Asker<F> {
         let pieces = some.queries.len().div_ceil(length);
         let threads = self.threads.clamp(1, pieces.max(1));
         std::thread::scope(|scope| {
-            let channels: Vec<_> = (0..threads)
+            let channels = (0..threads)
                 .map(|thread| {
                     let (found, channel) = sync_channel(AHEAD);
-                    scope.spawn(move || {
+                    spawn_scoped(scope, "fpstore query", move || {
                         // An error ends the pieces of all threads: the reader does not ask for more.
                         if let Err(error) = self.pieces(some, length, (thread, threads), &found) {
                             let _ = found.send(Some(Err(error)));
                         }
-                    });
-                    channel
+                    })
+                    .map(|_| channel)
                 })
-                .collect();
+                .collect::<Result<Vec<_>>>()?;
             for piece in 0..pieces {
                 // A thread that has panicked sends nothing more; the scope passes its panic on.
                 let Some(channel) = channels.get(piece % threads) else { return Ok(()) };

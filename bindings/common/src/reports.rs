@@ -26,8 +26,8 @@ pub fn statistics_json(statistics: &Statistics) -> Result<String> {
     json(&report)
 }
 
-/// Verifies every byte of a store, or of one of its files. Returns a JSON object with the fields of `fpdump verify
-/// --json`.
+/// Verifies every byte of a store, or of a segment or log of one. Returns a JSON object with the fields of `fpdump
+/// verify --json`.
 ///
 /// # Errors
 /// `NotFound` if there is nothing at the path; `Io` if something cannot be read. Damage is not an error.

@@ -1,9 +1,9 @@
 //! Single writes of many records: durable when the call returns.
 
 use arrow_array::{ArrayRef, RecordBatch};
-use fpstore::{Durability, Fingerprint, IdKind, IdRef, InsertOutcome, Result, Store, WriteBatch};
+use fpstore::{Durability, Error, Fingerprint, IdKind, IdRef, InsertOutcome, Result, Store, WriteBatch};
 
-use crate::input::{IdColumn, fingerprints, in_row};
+use crate::input::{IdColumn, fingerprints};
 use crate::open::{Handle, Stop, with_store};
 use crate::output::{Kind, Layout};
 
@@ -67,10 +67,11 @@ fn batch<F: Fingerprint>(
 /// Inserts each record of two columns that has no record with another id within distance `k`, one after the other:
 /// `inserted`, `number` of the record if the store numbers its records, and where it was not inserted `id` and
 /// `distance` of the reason: the same record, or else the nearest one with another id. A row without a fingerprint is
-/// not inserted.
+/// not inserted. Texts are `large_utf8`: the batch has as many rows as the columns.
 ///
 /// # Errors
-/// As [`insert`], after the rows before the error were inserted.
+/// Those of [`fpstore::Store::insert_if_new`] and `Stopped`, each with its row. The rows before it were inserted, with
+/// this durability. Those of [`fpstore::Store::sync`].
 pub fn insert_if_new(
     handle: &Handle,
     column: &ArrayRef,
@@ -96,20 +97,17 @@ fn insert_each_if_new<F: Fingerprint>(
     let layout = Layout::new(&[
         ("inserted", Kind::Flag),
         ("number", Kind::Number),
-        (if kind == IdKind::None { "count" } else { "id" }, Kind::Id(kind)),
+        (if kind == IdKind::None { "count" } else { "id" }, Kind::LargeId(kind)),
         ("distance", Kind::Distance),
     ]);
     let mut rows = layout.rows();
-    fingerprints::each::<F>(&**column, |row, fingerprint| {
+    let insert = |row, fingerprint| {
         stop.check()?;
-        let outcome = match fingerprint {
-            // One sync at the end makes all of them durable.
-            Some(fingerprint) => {
-                let inserted = store.insert_if_new(fingerprint, ids.get(row)?, k, Durability::Buffered);
-                Some(inserted.map_err(in_row(row))?)
-            }
-            None => None,
-        };
+        store.insert_if_new(fingerprint, ids.get(row)?, k, Durability::Buffered)
+    };
+    let done = fingerprints::each::<F>(&**column, |row, fingerprint| {
+        let outcome = fingerprint.map(|fingerprint| insert(row, fingerprint)).transpose();
+        let outcome = outcome.map_err(|error| error.at_row(row as u64))?;
         rows.flag(outcome.as_ref().is_some_and(|outcome| outcome.inserted));
         rows.number(outcome.as_ref().and_then(|outcome| outcome.number));
         let near = outcome.as_ref().filter(|outcome| !outcome.inserted);
@@ -130,7 +128,47 @@ fn insert_each_if_new<F: Fingerprint>(
         }
         rows.end_row();
         Ok(())
+    });
+    // One sync makes all of them durable, those before an error too.
+    let synced = store.sync(durability);
+    synced.map_err(|error| match done.as_ref().err().and_then(Error::row) {
+        Some(row) => error.at_row(row),
+        None => error,
     })?;
-    store.sync(durability)?;
+    done?;
     rows.finish()
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "tests")]
+mod tests {
+    use super::*;
+    use arrow_array::UInt64Array;
+    use fpstore::env::{Memory, ReadMode};
+    use fpstore::{ErrorKind, Options, Parameters};
+    use std::sync::Arc;
+
+    fn numbers(numbers: Vec<Option<u64>>) -> ArrayRef {
+        Arc::new(UInt64Array::from(numbers))
+    }
+
+    /// A refused row, and a stop, are errors with their row; the rows before it survive a power failure.
+    #[test]
+    fn rows_before_an_error_are_durable() {
+        let memory = Arc::new(Memory::default());
+        let options = Options::new().with_env(memory.clone()).with_read_mode(ReadMode::Pread);
+        let store = Store::<u64>::create("store", &Parameters::new(3), &options).unwrap();
+        let (column, ids) = (numbers(vec![Some(1), None, Some(1 << 40)]), numbers(vec![Some(1), None, None]));
+        let insert = |stop: &Stop| {
+            insert_each_if_new(&store, &column, Some(&ids), 3, Durability::SyncData, stop).map(drop).unwrap_err()
+        };
+        let refused = insert(&Stop::default());
+        assert_eq!((refused.kind(), refused.row()), (ErrorKind::InvalidInput, Some(2)));
+        let stop = Stop::default();
+        stop.set(true);
+        let stopped = insert(&stop);
+        assert_eq!((stopped.kind(), stopped.row()), (ErrorKind::Stopped, Some(0)));
+        memory.crash();
+        assert_eq!(Store::<u64>::open_read_only("store", &options).unwrap().statistics().records, 1);
+    }
 }

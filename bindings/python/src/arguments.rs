@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::str::FromStr;
 
 use fpstore::clusters::{Keeper, Linkage};
-use fpstore::{Durability, Filters, Options, ReadMode};
+use fpstore::{Durability, Filters, IdKind, Options, ReadMode};
 use fpstore_bindings::{ClusterOptions, Kept, PairOptions};
 use fpstore_tools::size;
 use pyo3::IntoPyObjectExt;
@@ -57,23 +57,15 @@ pub(crate) fn linkage(name: &str) -> PyResult<Linkage> {
 }
 
 /// The keeper: `smallest`, `largest`, or a column of ids, the most important one first.
-fn keeper(given: Option<&Bound<'_, PyAny>>) -> PyResult<Keeper> {
+fn keeper(given: Option<&Bound<'_, PyAny>>, kind: IdKind) -> PyResult<Keeper> {
     let Some(given) = given else { return Ok(Keeper::Smallest) };
     if let Ok(name) = given.extract::<String>() {
         let is_smallest = named("keep", &name, &[("smallest", true), ("largest", false)])?;
         return Ok(if is_smallest { Keeper::Smallest } else { Keeper::Largest });
     }
     let column = Source::of("keep", given)?.whole(given.py())?;
-    call::run(given.py(), move |_| fpstore_bindings::ranked(&column))
+    call::run(given.py(), move |_| fpstore_bindings::ranked(&column, kind))
 }
-
-/// Threads by default: one a processor.
-fn available_threads() -> usize {
-    std::thread::available_parallelism().map_or(1, std::num::NonZero::get)
-}
-
-/// More threads are a mistake, and could stop the machine.
-const MOST_THREADS: usize = 1024;
 
 /// How a store is opened.
 #[derive(Clone, Debug, Default)]
@@ -103,10 +95,7 @@ impl Opening {
 
     /// The options of the library, and the number of threads.
     pub(crate) fn options(&self) -> PyResult<(Options, usize)> {
-        let threads = self.threads.unwrap_or_else(available_threads);
-        if threads == 0 || threads > MOST_THREADS {
-            return Err(invalid(format!("threads={threads}: expected 1 to {MOST_THREADS}")));
-        }
+        let threads = fpstore_bindings::threads(self.threads).map_err(of_store)?;
         // Stores share their threads, unless one wants its own.
         let options = if self.threads.is_some() { Options::new().with_threads(threads) } else { process::options() };
         let mut options = options.with_temp_dir(self.tmp_dir.as_deref());
@@ -138,16 +127,16 @@ pub(crate) fn kept(evidence: bool) -> Kept {
     if evidence { Kept::Evidence } else { Kept::Kept }
 }
 
-/// How clusters are made.
+/// How clusters of records with ids of this kind are made.
 pub(crate) fn cluster_options(
     linkage_name: &str,
-    keep: Option<&Bound<'_, PyAny>>,
+    (keep, kind): (Option<&Bound<'_, PyAny>>, IdKind),
     memory: Option<&Size>,
     tmp_dir: Option<PathBuf>,
 ) -> PyResult<ClusterOptions> {
     Ok(ClusterOptions {
         linkage: linkage(linkage_name)?,
-        keeper: keeper(keep)?,
+        keeper: keeper(keep, kind)?,
         memory: memory.map(Size::bytes).transpose()?,
         temp_dir: tmp_dir,
     })

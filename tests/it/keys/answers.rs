@@ -4,7 +4,7 @@ use super::model::*;
 use crate::support::*;
 use fpstore::clusters::Keeper;
 use fpstore::keys::{KeyPair, KeyQuery, KeyRule, KeySnapshot, KeySorter};
-use fpstore::{Id, IdKind, KeyFormat, KeyIndex};
+use fpstore::{Id, IdKind, KeyFormat, KeyIndex, Progress};
 use std::ops::ControlFlow;
 
 #[test]
@@ -184,7 +184,7 @@ fn a_snapshot_answers_everything_from_its_state() {
             ids.push((id.clone(), keys.to_vec()));
             true
         };
-        snapshot.visit_records(visit).unwrap();
+        snapshot.visit_records(&Progress::default(), visit).unwrap();
         let push = |pair: KeyPair| {
             pairs.push((pair.a, pair.b, pair.shared));
             Ok(ControlFlow::Continue(()))

@@ -9,7 +9,7 @@ use fpstore::clusters::Linkage;
 use super::pairs::{fps_key_rule, rule_of};
 use crate::border::{border, fps_error, fps_kind};
 use crate::clusters::{cluster_options_of, fps_cluster_options, kept};
-use crate::store::{fps_store, with};
+use crate::store::{asked_keys, fps_store};
 use crate::stream::export;
 
 /// The cluster of every record of a key index. As fps_clusters, with the rule of fps_keys_pairs.
@@ -25,8 +25,9 @@ pub unsafe extern "C" fn fps_keys_clusters(
     unsafe {
         border(error, || {
             export(out, || {
-                let (rule, options) = (rule_of(rule)?, cluster_options_of(options, Linkage::Single)?);
-                with(store, |handle| fpstore_bindings::key_clusters(&handle.keys()?.snapshot(), rule, &options))
+                let (rule, snapshot) = (rule_of(rule)?, asked_keys(store)?);
+                let options = cluster_options_of(options, Linkage::Single, snapshot.parameters().ids())?;
+                fpstore_bindings::key_clusters(&snapshot, rule, &options)
             })
         })
     }
@@ -47,10 +48,9 @@ pub unsafe extern "C" fn fps_keys_keep(
     unsafe {
         border(error, || {
             export(out, || {
-                let (rule, options) = (rule_of(rule)?, cluster_options_of(options, Linkage::Star)?);
-                with(store, |handle| {
-                    fpstore_bindings::key_keep(&handle.keys()?.snapshot(), rule, kept(evidence), &options)
-                })
+                let (rule, snapshot) = (rule_of(rule)?, asked_keys(store)?);
+                let options = cluster_options_of(options, Linkage::Star, snapshot.parameters().ids())?;
+                fpstore_bindings::key_keep(&snapshot, rule, kept(evidence), &options)
             })
         })
     }

@@ -72,7 +72,7 @@ impl<'a> Given<'a> {
                 rows => given::array(given.offsets, rows.saturating_add(1), "offsets")?,
             };
             if let Some(row) = offsets.windows(2).position(|pair| matches!(pair, [from, to] if from > to)) {
-                return Err(invalid(format!("row {row}: its offset is greater than the next one")));
+                return Err(invalid("its offset is greater than the next one").at_row(row as u64));
             }
             let keys = given::array(given.keys, offsets.last().copied().unwrap_or(0), "keys")?;
             let bytes = format.sketch_bytes();

@@ -7,7 +7,7 @@ use fpstore::keys::KeyRule;
 
 use crate::border::{border, fps_error, fps_kind};
 use crate::pairs::{fps_pair_options, pair_options_of};
-use crate::store::{fps_store, with};
+use crate::store::{asked_keys, fps_store};
 use crate::stream::export;
 use crate::versioned::{Versioned, read_or};
 
@@ -69,7 +69,7 @@ pub unsafe extern "C" fn fps_keys_pairs(
         border(error, || {
             export(out, || {
                 let (rule, options) = (rule_of(rule)?, pair_options_of(options)?);
-                with(store, |handle| fpstore_bindings::key_pairs(&handle.keys()?.snapshot(), None, rule, &options))
+                fpstore_bindings::key_pairs(&asked_keys(store)?, None, rule, &options)
             })
         })
     }
@@ -90,9 +90,7 @@ pub unsafe extern "C" fn fps_keys_join(
         border(error, || {
             export(out, || {
                 let (rule, options) = (rule_of(rule)?, pair_options_of(options)?);
-                let one = with(store, |handle| Ok(handle.keys()?.snapshot()))?;
-                let two = with(other, |other| Ok(other.keys()?.snapshot()))?;
-                fpstore_bindings::key_pairs(&one, Some(&two), rule, &options)
+                fpstore_bindings::key_pairs(&asked_keys(store)?, Some(&asked_keys(other)?), rule, &options)
             })
         })
     }

@@ -11,7 +11,7 @@ use super::pairs::{fields_of, fps_key_rule};
 use crate::border::{border, border_or, fps_error, fps_kind};
 use crate::given;
 use crate::id::fps_id;
-use crate::store::{fps_store, with};
+use crate::store::{asked_keys, fps_store};
 use crate::stream::export;
 use crate::versioned::{Out, Versioned};
 
@@ -72,16 +72,13 @@ pub unsafe extern "C" fn fps_keys_query(
             given::check(matches, "the place for the matches")?;
             given::set(matches, std::ptr::null_mut());
             let (keys, how) = (given::array(keys, count, "keys")?, query_of(rule, most)?);
-            let found = with(store, |handle| {
-                let index = handle.keys()?;
-                let bytes = index.parameters().keys().unwrap_or_default().sketch_bytes();
-                if !sketch.is_null() && bytes == 0 {
-                    return Err(invalid("the index has no sketches"));
-                }
-                let sketch = if sketch.is_null() { &[] } else { given::array(sketch, bytes, "the sketch")? };
-                index.query(keys, sketch, &how)
-            })?;
-            given::give(matches, fps_key_matches(found));
+            let snapshot = asked_keys(store)?;
+            let bytes = snapshot.parameters().keys().unwrap_or_default().sketch_bytes();
+            if !sketch.is_null() && bytes == 0 {
+                return Err(invalid("the index has no sketches"));
+            }
+            let sketch = if sketch.is_null() { &[] } else { given::array(sketch, bytes, "the sketch")? };
+            given::give(matches, fps_key_matches(snapshot.searcher().query(keys, sketch, &how)?));
             Ok(())
         })
     }
@@ -104,11 +101,10 @@ pub unsafe extern "C" fn fps_keys_query_many(
         border(error, || {
             export(out, || {
                 let how = query_of(rule, most)?;
-                with(store, |handle| {
-                    let format = handle.keys()?.parameters().keys().unwrap_or_default();
-                    let (keys, _, sketches) = Given::new(queries, format)?.whole()?;
-                    fpstore_bindings::key_queries(&handle.keys()?.snapshot(), &keys, sketches.as_ref(), how)
-                })
+                let snapshot = asked_keys(store)?;
+                let format = snapshot.parameters().keys().unwrap_or_default();
+                let (keys, _, sketches) = Given::new(queries, format)?.whole()?;
+                fpstore_bindings::key_queries(&snapshot, &keys, sketches.as_ref(), how)
             })
         })
     }

@@ -187,6 +187,52 @@ static void pairs(fps_store *index, const fps_key_rule *rule, const char *path)
     CHECK((uint64_t)rows_of(&reader.stream) == expected);
 }
 
+/* A snapshot answers as its index did. A stream of it keeps no other process from writing. */
+static void snapshots(const char *path)
+{
+    const uint64_t three[] = {UINT64_C(1) << 60, UINT64_C(1) << 60, UINT64_C(1) << 60};
+    const size_t ends[] = {0, 1, 2, 3};
+    const uint64_t names[] = {1, 2, 3};
+    fps_key_columns columns = {.struct_size = sizeof columns, .rows = 2, .keys = three, .offsets = ends,
+                               .numbers = names};
+    fps_store *index, *snapshot, *again;
+    fps_key_matches *matches;
+    struct ArrowArrayStream stream;
+    char *json;
+
+    OK(fps_keys_create(path, NULL, NULL, &index, &error));
+    OK(fps_keys_load(index, FPS_ADD, &columns, NULL, NULL, NULL, &error));
+    OK(fps_snapshot(index, &snapshot, &error));
+    OK(fps_snapshot(snapshot, &again, &error));
+    columns.rows = 3;
+    OK(fps_keys_load(index, FPS_ADD, &columns, NULL, NULL, NULL, &error));
+    OK(fps_keys_pairs(index, NULL, NULL, &stream, &error));
+    OK(fps_store_close(index, &error));
+    fps_store_free(index);
+    OK(fps_open(path, NULL, &index, &error));
+    CHECK(rows_of(&stream) == 3);
+    CHECK(fps_store_width(snapshot) == 0);
+    OK(fps_keys_query(again, three, 1, NULL, NULL, 0, &matches, &error));
+    CHECK(fps_key_matches_count(matches) == 2);
+    fps_key_matches_free(matches);
+    OK(fps_keys_query_many(snapshot, &columns, NULL, 0, &stream, &error));
+    CHECK(rows_of(&stream) == 6);
+    OK(fps_keys_pairs(snapshot, NULL, NULL, &stream, &error));
+    CHECK(rows_of(&stream) == 1);
+    OK(fps_keys_join(snapshot, index, NULL, NULL, &stream, &error));
+    CHECK(rows_of(&stream) == 6);
+    OK(fps_keys_clusters(snapshot, NULL, NULL, &stream, &error));
+    CHECK(rows_of(&stream) == 2);
+    OK(fps_keys_keep(snapshot, NULL, 0, NULL, &stream, &error));
+    CHECK(rows_of(&stream) == 1);
+    OK(fps_stats(snapshot, &json, &error));
+    CHECK(strstr(json, "\"records\":2,"));
+    fps_text_free(json);
+    fps_store_free(snapshot);
+    fps_store_free(again);
+    fps_store_free(index);
+}
+
 /* Stars: each record is kept, unless one that is kept is near and has a smaller id. */
 static void clusters(fps_store *index, const fps_key_rule *rule)
 {
@@ -387,6 +433,7 @@ int main(int n, char **arguments)
     backup(index, in(directory, "copy"));
     fps_store_free(index);
     texts(in(directory, "texts"));
+    snapshots(in(directory, "frozen"));
     load_stream(in(directory, "stream"));
     puts("keys");
     return 0;

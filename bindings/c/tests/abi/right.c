@@ -182,6 +182,7 @@ static void write_wide(const char *path)
     const size_t lengths[] = {4, 5, 5};
     fps_columns columns = {.struct_size = sizeof columns, .rows = 3, .fingerprints = three[0], .texts = texts,
                            .lengths = lengths};
+    const char *const columns_of_new[] = {"inserted", "number", "id", "distance"};
     fps_id a = text_id("a"), b = text_id("b"), seven = text_id("seven");
     fps_outcome outcome = {.struct_size = sizeof outcome};
     fps_match match = {.struct_size = sizeof match};
@@ -214,8 +215,10 @@ static void write_wide(const char *path)
     fps_store_free(reader);
     /* All are near to themselves. */
     OK(fps_insert_if_new_many(store, &columns, K, FPS_SYNC, &stream, &error));
+    check_columns(&stream, columns_of_new, (const char *const[]){"b", "L", "U", "I"}, 4);
     CHECK(next(&stream, &batch) && batch.length == 3);
     CHECK((*(const uint8_t *)batch.children[0]->buffers[1] & 7) == 0);
+    CHECK(memcmp(batch.children[2]->buffers[2], "nineeightseven", 14) == 0);
     batch.release(&batch);
     CHECK(!next(&stream, &batch));
     stream.release(&stream);

@@ -63,7 +63,7 @@ static void null_pointers(const char *directory)
     fps_text_free(NULL);
     fps_error_free(NULL);
     CHECK(fps_error_kind(NULL) == FPS_OK && fps_error_message(NULL)[0] == 0 && fps_error_path(NULL) == NULL);
-    CHECK(fps_error_offset(NULL, NULL) == 0 && fps_store_width(NULL) == 0);
+    CHECK(fps_error_offset(NULL, NULL) == 0 && fps_error_row(NULL, NULL) == 0 && fps_store_width(NULL) == 0);
 }
 
 static void sizes(const char *path)
@@ -140,6 +140,8 @@ static void values(const char *directory)
     struct ArrowArrayStream stream;
     fps_matches *matches;
     fps_store *other;
+    fps_error *of_row;
+    uint64_t row;
     char *json;
 
     FAILS(FPS_INVALID_INPUT, "128 bits where 64", fps_insert(store, wide, 16, &id, FPS_SYNC, NULL, &error));
@@ -156,6 +158,9 @@ static void values(const char *directory)
     FAILS(FPS_INVALID_INPUT, "durability is 3", fps_insert64(store, 1, &id, 3, NULL, &error));
     FAILS(FPS_INVALID_INPUT, "deed is 5", fps_load(store, 5, &columns, NULL, NULL, NULL, &error));
     FAILS(FPS_INVALID_INPUT, "row 1: the id is NULL", fps_load(store, FPS_ADD, &columns, NULL, NULL, NULL, &error));
+    CHECK(fps_insert_if_new_many(store, &columns, 3, FPS_SYNC, &stream, &of_row) == FPS_INVALID_INPUT);
+    CHECK(fps_error_row(of_row, NULL) == 1 && fps_error_row(of_row, &row) == 1 && row == 1);
+    fps_error_free(of_row);
     columns.texts = bad;
     FAILS(FPS_INVALID_INPUT, "row 1: the id is not UTF-8", fps_insert_many(store, &columns, FPS_SYNC, &error));
     columns.numbers = words;
@@ -177,6 +182,9 @@ static void values(const char *directory)
     FAILS(FPS_INVALID_INPUT, "id_index is 2", fps_create(in(directory, "new"), &parameters, NULL, &other, &error));
     FAILS(FPS_INVALID_INPUT, "read_mode is 7", fps_open(in(directory, "new"), &options, &other, &error));
     options.read_mode = FPS_READ_MMAP;
+    options.threads = 1025;
+    FAILS(FPS_INVALID_INPUT, "expected 1 to 1024", fps_open(in(directory, "new"), &options, &other, &error));
+    options.threads = 0;
     options.read_only = 1;
     FAILS(FPS_INVALID_INPUT, "read_only", fps_create(in(directory, "new"), NULL, &options, &other, &error));
     /* Texts with a TAB. */
@@ -206,7 +214,7 @@ static void places(const char *directory)
 
     CHECK(fps_open(in(directory, "missing"), NULL, &other, &error) == FPS_NOT_FOUND && other == NULL);
     CHECK(strstr(fps_error_path(error), "missing") && strlen(fps_error_message(error)) > 0);
-    CHECK(fps_error_offset(error, &offset) == 0);
+    CHECK(fps_error_offset(error, &offset) == 0 && fps_error_row(error, &offset) == 0);
     fps_error_free(error);
     FAILS(FPS_ALREADY_EXISTS, "store", fps_create(in(directory, "store"), NULL, NULL, &other, &error));
     FAILS(FPS_LOCKED, "store", fps_open(in(directory, "store"), NULL, &other, &error));

@@ -110,8 +110,15 @@ static void other_kinds(fps_store *index, fps_store *store)
     FAILS(FPS_UNSUPPORTED, "key index", fps_pairs(index, 3, NULL, &stream, &error));
     FAILS(FPS_UNSUPPORTED, "key index", fps_clusters(index, 3, NULL, &stream, &error));
     FAILS(FPS_UNSUPPORTED, "key index", fps_keep(index, 3, 1, NULL, &stream, &error));
-    FAILS(FPS_UNSUPPORTED, "key index", fps_snapshot(index, &snapshot, &error));
-    CHECK(snapshot == NULL && stream.release == NULL);
+    CHECK(stream.release == NULL);
+    OK(fps_snapshot(index, &snapshot, &error));
+    FAILS(FPS_UNSUPPORTED, "key index", fps_query64(snapshot, 1, 3, &matches, &error));
+    FAILS(FPS_UNSUPPORTED, "key index", fps_pairs(snapshot, 3, NULL, &stream, &error));
+    FAILS(FPS_READ_ONLY, "snapshot", fps_keys_load(snapshot, FPS_ADD, &keys, NULL, NULL, NULL, &error));
+    fps_store_free(snapshot);
+    OK(fps_snapshot(store, &snapshot, &error));
+    FAILS(FPS_UNSUPPORTED, "store of fingerprints", fps_keys_pairs(snapshot, NULL, NULL, &stream, &error));
+    fps_store_free(snapshot);
     FAILS(FPS_UNSUPPORTED, "store of fingerprints", fps_keys_load(store, FPS_ADD, &keys, NULL, NULL, NULL, &error));
     FAILS(FPS_UNSUPPORTED, "store of fingerprints",
           fps_keys_query(store, &key, 1, NULL, NULL, 0, &key_matches, &error));
@@ -142,6 +149,9 @@ static void wholes(fps_store *store, const char *directory)
     FAILS(FPS_INVALID_INPUT, "FPS_KEEP_SMALLEST", fps_keep(store, 3, 0, &options, &stream, &error));
     options.keeper = FPS_KEEP_SMALLEST;
     FAILS(FPS_INVALID_INPUT, "neither numbers nor texts", fps_keep(store, 3, 0, &options, &stream, &error));
+    ids.texts = texts;
+    FAILS(FPS_INVALID_INPUT, "of kind text", fps_keep(store, 3, 0, &options, &stream, &error));
+    ids.texts = NULL;
     options.struct_size = 5;
     FAILS(FPS_INVALID_INPUT, "sizeof(fps_cluster_options)", fps_keep(store, 3, 0, &options, &stream, &error));
     FAILS(FPS_INVALID_INPUT, "65", fps_clusters(store, 65, NULL, &stream, &error));

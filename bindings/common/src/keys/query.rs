@@ -40,11 +40,8 @@ pub fn key_queries(
     let stopped = progress.clone();
     Answers::start(&layout, progress, move |sender| {
         (0..keys.len()).step_by(PART).try_for_each(|first| {
-            if stopped.is_stopped() {
-                return Ok(());
-            }
             let rows = first..keys.len().min(first + PART);
-            answer(&held, &shape, (&keys, &sketches), rows, how, sender)
+            answer(&held, &shape, (&keys, &sketches), rows, (how, &stopped), sender)
         })
     })
 }
@@ -55,7 +52,7 @@ fn answer(
     layout: &Layout,
     (keys, sketches): (&KeyLists, &Sketches),
     numbers: std::ops::Range<usize>,
-    how: KeyQuery,
+    (how, stopped): (KeyQuery, &Progress),
     sender: &Sender,
 ) -> Result<()> {
     let (mut all, mut ends, mut one) = (Vec::new(), Vec::new(), Vec::new());
@@ -74,9 +71,13 @@ fn answer(
         })
         .collect();
     let mut rows = layout.rows();
-    let mut is_read = true;
+    let ended = || Error::new(ErrorKind::Stopped, "stopped before the end");
     let make = |first: usize, answers: Vec<Vec<KeyMatch>>| (first, answers);
     let take = |(first, answers): (usize, Vec<Vec<KeyMatch>>)| {
+        // Queries that find nothing send nothing.
+        if stopped.is_stopped() {
+            return Err(ended());
+        }
         for (row, found) in (numbers.start + first..).zip(answers) {
             for found in found {
                 rows.number(row as u64);
@@ -84,22 +85,15 @@ fn answer(
                 rows.number(found.shared);
                 rows.estimate(found.jaccard);
                 rows.end_row();
-            }
-            if rows.is_full() {
-                is_read = sender.send(std::mem::replace(&mut rows, layout.rows()))?.is_continue();
-                if !is_read {
-                    return Err(Error::new(ErrorKind::Stopped, "the reader has dropped the answers"));
+                if rows.is_full() && sender.send(std::mem::replace(&mut rows, layout.rows()))?.is_break() {
+                    return Err(ended());
                 }
             }
         }
         Ok(())
     };
-    let answered = snapshot.searcher().visit_batch(&queries, &how, BatchStrategy::Auto, MEMORY, make, take);
-    if is_read {
-        answered?;
-        let _ = sender.send(rows)?;
-    }
-    Ok(())
+    snapshot.searcher().visit_batch(&queries, &how, BatchStrategy::Auto, MEMORY, make, take)?;
+    sender.send(rows).map(drop)
 }
 
 /// The sketches of a column of bytes.
@@ -129,5 +123,51 @@ impl Sketches {
             DataType::LargeBinary => column.as_binary::<i64>().value(row),
             _ => column.as_binary_view().value(row),
         }
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "tests")]
+mod tests {
+    use super::*;
+    use crate::output::BATCH;
+    use arrow_array::ListArray;
+    use arrow_array::types::UInt64Type;
+    use fpstore::keys::KeySorter;
+    use fpstore::{IdRef, KeyFormat, KeyIndex, Options, Parameters};
+
+    const KEY: u64 = 1 << 60;
+
+    fn queries(keys: &[u64]) -> ArrayRef {
+        Arc::new(ListArray::from_iter_primitive::<UInt64Type, _, _>(keys.iter().map(|key| Some([Some(*key)]))))
+    }
+
+    #[test]
+    fn batches_are_bounded_and_a_stop_is_seen_before_the_first() {
+        let directory = tempfile::tempdir().unwrap();
+        let (path, format, options) = (directory.path().join("index"), KeyFormat::default(), Options::new());
+        let mut sorter = KeySorter::new(&path, &options, format);
+        let records = 2 * BATCH + 1;
+        (0..records as u64).for_each(|id| sorter.push(IdRef::Number(id), &[KEY], &[]).unwrap());
+        let sorted = sorter.finish().unwrap();
+        let index = KeyIndex::create_loaded(&path, &Parameters::of_keys(format), &options, sorted).unwrap().0;
+        // A query that all records match.
+        let answers = key_queries(&index.snapshot(), &queries(&[KEY]), None, KeyQuery::new()).unwrap();
+        let rows: Vec<usize> = answers.map(|batch| batch.unwrap().num_rows()).collect();
+        assert_eq!(rows, [BATCH, BATCH, 1]);
+        // Queries that match none.
+        let (keys, sketches, progress) =
+            (KeyLists::new(&queries(&[2 * KEY; 10])).unwrap(), Sketches(None), Progress::default());
+        progress.stop();
+        let stopping = progress.clone();
+        let (snapshot, layout, stopped) = (index.snapshot(), Layout::new(&[]), progress.clone());
+        let find = move |sender: &Sender| {
+            answer(&snapshot, &Layout::new(&[]), (&keys, &sketches), 0..10, (KeyQuery::new(), &stopped), sender)
+        };
+        let ended: Vec<_> = Answers::start(&layout, progress, find).unwrap().collect();
+        assert!(matches!(ended.as_slice(), [Err(_)]), "{ended:?}");
+        // All records, which are sorted first.
+        let failed = index.snapshot().visit_records(&stopping, |_, _, _| true).unwrap_err();
+        assert_eq!(failed.kind(), ErrorKind::Stopped);
     }
 }

@@ -20,9 +20,10 @@ pub fn key_records(snapshot: &KeySnapshot) -> Result<Answers> {
     }
     let (layout, snapshot) = (Layout::new(&columns), snapshot.clone());
     let shape = layout.clone();
-    Answers::start(&layout, Progress::default(), move |sender| {
+    let progress = Progress::default();
+    Answers::start(&layout, progress.clone(), move |sender| {
         let (mut rows, mut sent) = (shape.rows(), Ok(ControlFlow::Continue(())));
-        snapshot.visit_records(|id, keys, sketch| {
+        snapshot.visit_records(&progress, |id, keys, sketch| {
             rows.id(id);
             rows.keys(keys);
             rows.sketch(sketch);

@@ -12,6 +12,7 @@ use arrow_schema::{ArrowError, SchemaRef};
 use fpstore::{Error, ErrorKind, Progress, Result};
 
 use super::rows::{Layout, Rows};
+use crate::threads::no_thread;
 
 /// Batches that may wait to be read.
 const AHEAD: usize = 4;
@@ -67,13 +68,13 @@ impl Answers {
         let sender = Sender { batches: sender, skipped: Arc::clone(&skipped) };
         let work = move || {
             if let Err(error) = find(&sender) {
-                // If no one reads the batches, no one wants the error.
+                // The answers may have been dropped.
                 let _ = sender.batches.send(Err(error));
             }
         };
         let thread = std::thread::Builder::new().name("fpstore answers".to_owned()).spawn(work);
-        let thread = thread.map_err(|error| Error::new(ErrorKind::Io, format!("cannot start a thread: {error}")))?;
-        Ok(Self { schema: layout.schema(), batches: Some(batches), thread: Some(thread), progress, skipped })
+        let thread = Some(thread.map_err(no_thread)?);
+        Ok(Self { schema: layout.schema(), batches: Some(batches), thread, progress, skipped })
     }
 
     /// The progress of the work.

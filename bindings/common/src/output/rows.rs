@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use arrow_array::builder::{
-    ArrayBuilder, BooleanBuilder, FixedSizeBinaryBuilder, Float64Builder, ListBuilder, StringBuilder, UInt32Builder,
-    UInt64Builder,
+    ArrayBuilder, BooleanBuilder, FixedSizeBinaryBuilder, Float64Builder, LargeStringBuilder, ListBuilder,
+    StringBuilder, UInt32Builder, UInt64Builder,
 };
 use arrow_array::{ArrayRef, RecordBatch};
 use arrow_schema::{DataType, Field, Schema, SchemaRef};
@@ -21,6 +21,8 @@ pub enum Kind {
     Fingerprint(u32),
     /// Ids, or counts where there are none: `uint64` or `utf8`.
     Id(IdKind),
+    /// The same for a batch of any number of rows: `uint64` or `large_utf8`.
+    LargeId(IdKind),
     /// `uint64`, may be null.
     Number,
     /// A distance in bits: `uint32`, may be null.
@@ -47,8 +49,7 @@ impl Layout {
     #[must_use]
     pub fn new(columns: &[(&str, Kind)]) -> Self {
         let field = |&(name, kind): &(&str, Kind)| {
-            let nullable =
-                matches!(kind, Kind::Number | Kind::Distance | Kind::Estimate | Kind::Id(_) | Kind::Sketch(_));
+            let nullable = !matches!(kind, Kind::Fingerprint(_) | Kind::Flag | Kind::Keys);
             Field::new(name, kind.data_type(), nullable)
         };
         let schema = Schema::new(columns.iter().map(field).collect::<Vec<_>>());
@@ -72,9 +73,13 @@ impl Layout {
 impl Kind {
     fn data_type(self) -> DataType {
         match self {
-            Self::Fingerprint(64) | Self::Number | Self::Id(IdKind::Number | IdKind::None) => DataType::UInt64,
+            Self::Fingerprint(64)
+            | Self::Number
+            | Self::Id(IdKind::Number | IdKind::None)
+            | Self::LargeId(IdKind::Number | IdKind::None) => DataType::UInt64,
             Self::Fingerprint(width) => DataType::FixedSizeBinary((width / 8).cast_signed()),
             Self::Id(IdKind::Text) => DataType::Utf8,
+            Self::LargeId(IdKind::Text) => DataType::LargeUtf8,
             Self::Distance => DataType::UInt32,
             Self::Estimate => DataType::Float64,
             Self::Flag => DataType::Boolean,
@@ -97,6 +102,7 @@ pub struct Rows {
 enum Values {
     Bytes(FixedSizeBinaryBuilder),
     Texts(StringBuilder),
+    LargeTexts(LargeStringBuilder),
     Numbers(UInt64Builder),
     Distances(UInt32Builder),
     Estimates(Float64Builder),
@@ -108,7 +114,10 @@ impl Values {
     fn new(kind: Kind) -> Self {
         match kind {
             Kind::Id(IdKind::Text) => Self::Texts(StringBuilder::new()),
-            Kind::Fingerprint(64) | Kind::Id(_) | Kind::Number => Self::Numbers(UInt64Builder::new()),
+            Kind::LargeId(IdKind::Text) => Self::LargeTexts(LargeStringBuilder::new()),
+            Kind::Fingerprint(64) | Kind::Id(_) | Kind::LargeId(_) | Kind::Number => {
+                Self::Numbers(UInt64Builder::new())
+            }
             Kind::Fingerprint(width) => Self::Bytes(FixedSizeBinaryBuilder::new((width / 8).cast_signed())),
             Kind::Distance => Self::Distances(UInt32Builder::new()),
             Kind::Estimate => Self::Estimates(Float64Builder::new()),
@@ -122,6 +131,7 @@ impl Values {
         let values: &mut dyn ArrayBuilder = match &mut self {
             Self::Bytes(bytes) => bytes,
             Self::Texts(texts) => texts,
+            Self::LargeTexts(texts) => texts,
             Self::Numbers(numbers) => numbers,
             Self::Distances(distances) => distances,
             Self::Estimates(estimates) => estimates,
@@ -161,6 +171,7 @@ impl Rows {
         match (self.value(), id) {
             (Some(Values::Numbers(all)), Id::Number(number) | Id::Count(number)) => all.append_value(*number),
             (Some(Values::Texts(all)), Id::Text(text)) => all.append_value(text),
+            (Some(Values::LargeTexts(all)), Id::Text(text)) => all.append_value(text),
             _ => {}
         }
     }
@@ -170,6 +181,7 @@ impl Rows {
         match self.value() {
             Some(Values::Numbers(all)) => all.append_null(),
             Some(Values::Texts(all)) => all.append_null(),
+            Some(Values::LargeTexts(all)) => all.append_null(),
             _ => {}
         }
     }

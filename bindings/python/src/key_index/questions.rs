@@ -146,9 +146,10 @@ macro_rules! questions {
                 #[pyo3(from_py_with = given::memory)] memory: Option<Size>,
                 #[pyo3(from_py_with = given::tmp_dir)] tmp_dir: Option<PathBuf>,
             ) -> PyResult<PyAnswers> {
-                let options = cluster_options(linkage, keep, memory.as_ref(), tmp_dir)?;
+                let asked = self.asked()?;
+                let options = cluster_options(linkage, (keep, asked.parameters().ids()), memory.as_ref(), tmp_dir)?;
                 let rule = rule(min_shared, min_jaccard, max_key_frequency);
-                answers(fpstore_bindings::key_clusters(&self.asked()?, rule, &options))
+                answers(fpstore_bindings::key_clusters(&asked, rule, &options))
             }
 
             /// The ids of the records that are kept; with evidence=True the others: a stream with `id`, `keeper`,
@@ -172,9 +173,10 @@ macro_rules! questions {
                 #[pyo3(from_py_with = given::memory)] memory: Option<Size>,
                 #[pyo3(from_py_with = given::tmp_dir)] tmp_dir: Option<PathBuf>,
             ) -> PyResult<PyAnswers> {
-                let options = cluster_options(linkage, keep, memory.as_ref(), tmp_dir)?;
+                let asked = self.asked()?;
+                let options = cluster_options(linkage, (keep, asked.parameters().ids()), memory.as_ref(), tmp_dir)?;
                 let rule = rule(min_shared, min_jaccard, max_key_frequency);
-                answers(fpstore_bindings::key_keep(&self.asked()?, rule, kept(evidence), &options))
+                answers(fpstore_bindings::key_keep(&asked, rule, kept(evidence), &options))
             }
         }
     };

@@ -118,7 +118,8 @@ impl Asked {
         memory: Option<&Size>,
         tmp_dir: Option<PathBuf>,
     ) -> PyResult<PyAnswers> {
-        let options = cluster_options(linkage, keep, memory, tmp_dir)?;
+        let kind = self.snapshot.parameters().ids();
+        let options = cluster_options(linkage, (keep, kind), memory, tmp_dir)?;
         answers(fpstore_bindings::clusters(&self.snapshot, self.k(k), &options))
     }
 
@@ -131,7 +132,8 @@ impl Asked {
         memory: Option<&Size>,
         tmp_dir: Option<PathBuf>,
     ) -> PyResult<PyAnswers> {
-        let options = cluster_options(linkage, keep, memory, tmp_dir)?;
+        let kind = self.snapshot.parameters().ids();
+        let options = cluster_options(linkage, (keep, kind), memory, tmp_dir)?;
         answers(fpstore_bindings::keep(&self.snapshot, self.k(k), kept(evidence), &options))
     }
 }
