@@ -20,8 +20,8 @@ pub(crate) fn refused(name: &str, value: &Bound<'_, PyAny>, wanted: &str) -> PyE
     PyTypeError::new_err(format!("{name}={}: expected {wanted}, not {article} {type_name}", shown(value)))
 }
 
-/// The exception of a value that could not be converted: `refusal`, or what the value's own code has raised, such as that
-/// of Ctrl-C while it made a path.
+/// The exception of a value that could not be converted: `refusal`, or what the value's own code has raised, such as
+/// that of Ctrl-C while it made a path.
 pub(crate) fn not_converted(py: Python<'_>, raised: PyErr, refusal: impl FnOnce() -> PyErr) -> PyErr {
     if raised.is_instance_of::<PyException>(py) { refusal() } else { raised }
 }
