@@ -6,15 +6,26 @@ use pyo3::prelude::*;
 
 use crate::arguments::Size;
 use crate::errors::invalid;
-use crate::refused::refused;
+use crate::refused::{not_converted, refused};
 use crate::scalar::GivenId;
+
+/// The value of an argument.
+fn extracted<'a, 'py, T: FromPyObject<'a, 'py, Error: Into<PyErr>>>(
+    name: &str,
+    value: &'a Bound<'py, PyAny>,
+    wanted: &str,
+) -> PyResult<T> {
+    value
+        .extract()
+        .map_err(|raised: T::Error| not_converted(value.py(), raised.into(), || refused(name, value, wanted)))
+}
 
 /// Makes a function for each argument, for `from_py_with`.
 macro_rules! arguments {
     ($($wanted:literal: $($name:ident $type:ty),+;)+) => {$($(
         #[allow(clippy::needless_lifetimes, reason = "texts are borrowed, other values are not")]
         pub(crate) fn $name<'a>(value: &'a Bound<'_, PyAny>) -> PyResult<$type> {
-            value.extract().map_err(|_| refused(stringify!($name), value, $wanted))
+            extracted(stringify!($name), value, $wanted)
         }
     )+)+};
 }
@@ -40,6 +51,6 @@ arguments! {
 
 /// The path of a store.
 pub(crate) fn path(value: &Bound<'_, PyAny>) -> PyResult<PathBuf> {
-    let path: PathBuf = value.extract().map_err(|_| refused("path", value, "a str or os.PathLike"))?;
+    let path: PathBuf = extracted("path", value, "a str or os.PathLike")?;
     if path.as_os_str().is_empty() { Err(invalid("the path is empty")) } else { Ok(path) }
 }

@@ -9,7 +9,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyByteArray, PyBytes, PyFloat, PyList, PyString};
 
 use crate::errors::{in_row, of_arrow};
-use crate::refused::refused_in_column;
+use crate::refused::{not_converted, refused_in_column};
 use crate::scalar;
 use crate::values::rows;
 
@@ -23,7 +23,11 @@ struct Values<'a, 'py> {
 impl<'py> Values<'_, 'py> {
     /// Every value as a `T`; an error names the row.
     fn each<T: FromPyObjectOwned<'py>>(self, wanted: &'static str) -> impl Iterator<Item = PyResult<Option<T>>> {
-        self.with(move |value| value.extract().map_err(|_| refused_in_column(value, wanted)))
+        self.with(move |value| {
+            value.extract().map_err(|raised: T::Error| {
+                not_converted(value.py(), raised.into(), || refused_in_column(value, wanted))
+            })
+        })
     }
 
     /// What `make` makes of every value that is not None; an error names the row.

@@ -1,6 +1,6 @@
 //! Arguments that are refused: messages that say what is wrong with them.
 
-use pyo3::exceptions::PyTypeError;
+use pyo3::exceptions::{PyException, PyTypeError};
 use pyo3::prelude::*;
 use pyo3::types::{PyInt, PyString};
 
@@ -18,6 +18,12 @@ pub(crate) fn refused(name: &str, value: &Bound<'_, PyAny>, wanted: &str) -> PyE
     let type_name = type_name(value);
     let article = if type_name.starts_with(['a', 'e', 'i', 'o', 'A', 'E', 'I', 'O']) { "an" } else { "a" };
     PyTypeError::new_err(format!("{name}={}: expected {wanted}, not {article} {type_name}", shown(value)))
+}
+
+/// The exception of a value that could not be converted: `refusal`, or what the value's own code has raised, such as
+/// that of Ctrl-C while it made a path.
+pub(crate) fn not_converted(py: Python<'_>, raised: PyErr, refusal: impl FnOnce() -> PyErr) -> PyErr {
+    if raised.is_instance_of::<PyException>(py) { refusal() } else { raised }
 }
 
 /// The exception of a value in a column.

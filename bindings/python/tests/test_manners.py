@@ -69,6 +69,19 @@ def test_arguments_are_refused_by_name(store, call, kind, message):
     assert type(raised.value) is kind
 
 
+def test_what_an_argument_raises_is_raised():
+    """Such as Ctrl-C while a path is made."""
+
+    class Path:
+        def __fspath__(self):
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        fp.open(Path())
+    with pytest.raises(KeyboardInterrupt):
+        fp.create("store", tmp_dir=Path())
+
+
 def test_arguments_of_a_key_index_are_refused_by_name(path):
     index = fp.create(path, kind="keys")
     for call, kind, message in [

@@ -22,7 +22,7 @@ import deeds
 import fpstore as fp
 from held import MIB, Watch
 
-NUMBERS = {"count": (40, 1_000), "records": (3_000, 100_000), "rounds": (4, 20)}
+NUMBERS = {"count": (44, 1_000), "records": (3_000, 100_000), "rounds": (4, 20)}
 
 SENDER = """
 import os, signal, struct, sys, time
