@@ -8,6 +8,7 @@ use crate::db::health::Failing;
 use crate::db::store_inner::StoreInner;
 use crate::db::version_set::Sealed;
 use crate::error::Result;
+use crate::executor::Operation;
 use crate::extsort::Workspace;
 use crate::fingerprint::by_width;
 use crate::version::Run;
@@ -17,9 +18,10 @@ use std::sync::Arc;
 pub(crate) const MEMORY: u64 = 64 << 20;
 
 impl StoreInner {
-    /// Makes runs of the sealed memtables, but of no more than `most`.
+    /// Makes runs of the sealed memtables, but of no more than `most`. The records are those of all callers: this does
+    /// not end with the operation of one of them.
     pub(crate) fn flush_sealed(&self, most: usize) -> Result<()> {
-        self.context.options.executor.run_exclusive(|| {
+        let flush = || {
             let _flushing = self.flushing.lock();
             for _ in 0..most {
                 if !self.flush_next()? {
@@ -27,7 +29,8 @@ impl StoreInner {
                 }
             }
             Ok(())
-        })
+        };
+        Operation::background().run(|| self.context.options.executor.run_exclusive(flush))
     }
 
     /// Makes a run of the oldest sealed memtable. Returns whether there was one.

@@ -93,14 +93,14 @@ impl Operation {
         self.is_stopped.load(Relaxed)
     }
 
-    /// Whether it is work in the background, for all callers: flushes, compactions of background threads, filters.
+    /// Whether it is work for all callers: flushes, compactions of background threads, filters.
     #[must_use]
     pub fn is_background(&self) -> bool {
         self.is_background
     }
 
-    /// Work in the background.
-    pub(super) fn background() -> Self {
+    /// Work for all callers.
+    pub(crate) fn background() -> Self {
         Self { is_background: true, ..Self::default() }
     }
 
