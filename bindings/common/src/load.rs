@@ -74,6 +74,7 @@ fn sort<F: Fingerprint>(
     let mut sorter = RecordSorter::<F>::new(handle.path(), &handle.options);
     let mut loaded = Loaded::default();
     for batch in batches {
+        handle.stop.check()?;
         let first = loaded.records;
         let mut push = |(column, ids): Columns| {
             let ids = IdColumn::new(ids.as_ref())?;

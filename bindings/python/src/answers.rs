@@ -44,6 +44,8 @@ pub(crate) struct PyAnswers {
     /// Set before the answers are taken out: threads that wait for batches then leave them alone, so that they are not
     /// ahead of the thread that closes them again and again.
     is_taken: AtomicBool,
+    /// Whether all batches were read: what is asked for all rows after that is refused.
+    is_read: AtomicBool,
     answers: OfProcess<Mutex<Option<Answers>>>,
 }
 
@@ -52,7 +54,7 @@ impl PyAnswers {
         let (schema, progress) = (answers.schema(), answers.progress().clone());
         let skipped = Arc::clone(answers.skipped_keys());
         let answers = OfProcess::new(Mutex::new(Some(answers)));
-        Self { schema, progress, skipped, is_taken: AtomicBool::new(false), answers }
+        Self { schema, progress, skipped, is_taken: AtomicBool::new(false), is_read: AtomicBool::new(false), answers }
     }
 
     /// Only for threads that do not hold the lock of the interpreter.
@@ -62,9 +64,14 @@ impl PyAnswers {
     }
 
     /// Takes the answers; those that are not taken stop without waiting for their end.
-    fn take(&self, py: Python<'_>) -> Option<Answers> {
+    fn take(&self, py: Python<'_>) -> fpstore::Result<Option<Answers>> {
         self.is_taken.store(true, Relaxed);
-        py.detach(|| self.lock().ok()?.take())
+        py.detach(|| Ok(self.lock()?.take()))
+    }
+
+    /// Refuses answers whose end was read: none of their rows are there any more.
+    fn check_unread(&self) -> PyResult<()> {
+        if self.is_read.load(Relaxed) { Err(invalid(GONE)) } else { Ok(()) }
     }
 
     fn next(&self, py: Python<'_>) -> PyResult<Option<RecordBatch>> {
@@ -86,7 +93,10 @@ impl PyAnswers {
                 next
             });
             match waited {
-                Ok(next) => return next.transpose().map_err(of_store),
+                Ok(next) => {
+                    self.is_read.fetch_or(next.is_none(), Relaxed);
+                    return next.transpose().map_err(of_store);
+                }
                 Err(()) => {
                     if let Err(raised) = py.check_signals() {
                         self.close(py);
@@ -130,6 +140,7 @@ impl PyAnswers {
     /// >>> store.pairs(k=3).read_all()
     /// <fpstore.Batch of 1 rows: id_a, id_b, distance, fp_a, fp_b>
     fn read_all(&self, py: Python<'_>) -> PyResult<PyBatch> {
+        self.check_unread()?;
         let mut batches = Vec::new();
         while let Some(batch) = self.next(py)? {
             batches.push(batch);
@@ -196,7 +207,7 @@ impl PyAnswers {
     /// ...
     /// fpstore.errors.InvalidInputError: the answers were read or closed already
     fn close(&self, py: Python<'_>) {
-        if let Some(mut answers) = self.take(py) {
+        if let Ok(Some(mut answers)) = self.take(py) {
             answers.stop();
         }
     }
@@ -218,7 +229,8 @@ impl PyAnswers {
         requested_schema: Option<Bound<'py, PyAny>>,
     ) -> PyResult<Bound<'py, PyCapsule>> {
         let _ = requested_schema;
-        let answers = self.take(py).ok_or_else(|| invalid(GONE))?;
+        self.check_unread()?;
+        let answers = self.take(py).map_err(of_store)?.ok_or_else(|| invalid(GONE))?;
         capsule::of_stream(py, Box::new(Interruptible { answers, python: thread::current().id() }))
     }
 
@@ -248,13 +260,12 @@ impl Iterator for Interruptible {
             if let Ok(next) = self.answers.next_within(PAUSE) {
                 return next.map(|batch| batch.map_err(|error| ArrowError::ExternalError(Box::new(error))));
             }
-            if thread::current().id() == self.python
-                && let Err(raised) = Python::attach(|py| py.check_signals())
-            {
+            if thread::current().id() == self.python && Python::attach(|py| py.check_signals().is_err()) {
                 self.answers.stop();
                 // The other library reports an error of its own; then Ctrl-C comes again.
                 capsule::interrupt_again();
-                return Some(Err(ArrowError::ExternalError(Box::new(raised))));
+                let stopped = Error::new(ErrorKind::Stopped, "interrupted");
+                return Some(Err(ArrowError::ExternalError(Box::new(stopped))));
             }
         }
     }

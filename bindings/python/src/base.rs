@@ -13,6 +13,7 @@ use pyo3::prelude::*;
 use crate::arguments::Opening;
 use crate::log::log;
 use crate::opened::{Opened, shown};
+use crate::process::OfProcess;
 use crate::source::Source;
 use crate::{call, given, reports};
 
@@ -224,7 +225,16 @@ impl State {
 /// >>> isinstance(before, fp.BaseSnapshot), len(before), len(store)
 /// (True, 1, 2)
 #[pyclass(frozen, subclass, name = "BaseSnapshot", module = "fpstore")]
-pub(crate) struct PyBaseSnapshot(pub(crate) State);
+pub(crate) struct PyBaseSnapshot {
+    state: OfProcess<State>,
+    path: PathBuf,
+}
+
+impl PyBaseSnapshot {
+    pub(crate) fn new(state: State) -> Self {
+        Self { path: state.path().to_owned(), state: OfProcess::new(state) }
+    }
+}
 
 #[pymethods]
 impl PyBaseSnapshot {
@@ -234,7 +244,7 @@ impl PyBaseSnapshot {
     /// True
     #[getter]
     fn path(&self) -> &Path {
-        self.0.path()
+        &self.path
     }
 
     /// The kind of ids: "u64", "text" or, of fingerprints, "none".
@@ -242,8 +252,8 @@ impl PyBaseSnapshot {
     /// >>> before.ids
     /// 'u64'
     #[getter]
-    fn ids(&self) -> &'static str {
-        self.0.parameters().ids().name()
+    fn ids(&self) -> PyResult<&'static str> {
+        Ok(self.state.of_snapshot()?.parameters().ids().name())
     }
 
     /// What made the fingerprints or keys; None if that is not recorded.
@@ -251,12 +261,13 @@ impl PyBaseSnapshot {
     /// >>> before.hasher is None
     /// True
     #[getter]
-    fn hasher(&self) -> Option<&str> {
-        self.0.parameters().hasher()
+    fn hasher(&self) -> PyResult<Option<&str>> {
+        Ok(self.state.of_snapshot()?.parameters().hasher())
     }
 
-    fn __len__(&self, py: Python<'_>) -> usize {
-        usize::try_from(py.detach(|| self.0.statistics()).records).unwrap_or(usize::MAX)
+    fn __len__(&self, py: Python<'_>) -> PyResult<usize> {
+        let state = self.state.of_snapshot()?;
+        Ok(usize::try_from(py.detach(|| state.statistics()).records).unwrap_or(usize::MAX))
     }
 
     /// True, also for an empty one.
@@ -269,11 +280,12 @@ impl PyBaseSnapshot {
     /// >>> before.stats()["records"]
     /// 1
     fn stats(&self, py: Python<'_>) -> PyResult<Py<PyAny>> {
-        reports::statistics(py, &py.detach(|| self.0.statistics()))
+        let state = self.state.of_snapshot()?;
+        reports::statistics(py, &py.detach(|| state.statistics()))
     }
 
     fn __repr__(this: &Bound<'_, Self>) -> PyResult<String> {
-        let state = &this.get().0;
-        Ok(shown(&this.get_type().name()?.to_string(), state.path(), Some(state.parameters()), ""))
+        let Self { state, path } = this.get();
+        Ok(shown(&this.get_type().name()?.to_string(), path, state.get().map(State::parameters), ""))
     }
 }

@@ -13,6 +13,7 @@ use fpstore_bindings::{Handle, Stop};
 use pyo3::prelude::*;
 
 use crate::errors::of_store;
+use crate::running::{Ask, Running};
 
 /// Time between two looks at signals. A call is to end within 200 ms.
 pub(crate) const PAUSE: Duration = Duration::from_millis(50);
@@ -27,7 +28,8 @@ pub(crate) fn run<T: Send + 'static>(
 ) -> PyResult<T> {
     let stop = Stop::default();
     let its_stop = stop.clone();
-    wait(py, start(move || work(&its_stop))?, || stop.set(true), |_| Ok(()))
+    let ask: Ask = Arc::new(move || stop.set(true));
+    wait(py, start(&ask, move || work(&its_stop))?, &ask, |_| Ok(()))
 }
 
 /// The same for work of a store whose writes to new files are refused when it is asked to end; the store is then as
@@ -39,22 +41,30 @@ pub(crate) fn change<T: Send + 'static>(
     work: impl FnOnce(&Handle) -> Result<T> + Send + 'static,
 ) -> PyResult<T> {
     let (operation, store) = (Operation::default(), Arc::clone(handle));
-    let its_operation = operation.clone();
-    let receiver = start(move || its_operation.run(|| work(&store)))?;
-    let ask = || {
-        handle.has_stopped.store(true, Relaxed);
+    let (its_operation, asked) = (operation.clone(), Arc::downgrade(handle));
+    let ask: Ask = Arc::new(move || {
+        if let Some(handle) = asked.upgrade() {
+            handle.has_stopped.store(true, Relaxed);
+        }
         operation.stop();
-    };
-    wait(py, receiver, ask, watch)
+    });
+    wait(py, start(&ask, move || its_operation.run(|| work(&store)))?, &ask, watch)
 }
 
 /// A result, or that the work has panicked.
 type Outcome<T> = thread::Result<Result<T>>;
 
-fn start<T: Send + 'static>(work: impl FnOnce() -> Result<T> + Send + 'static) -> PyResult<Receiver<Outcome<T>>> {
+fn start<T: Send + 'static>(
+    ask: &Ask,
+    work: impl FnOnce() -> Result<T> + Send + 'static,
+) -> PyResult<Receiver<Outcome<T>>> {
+    let running = Running::new(Arc::clone(ask));
     let (sender, receiver) = sync_channel(1);
-    // The caller may have gone.
-    let work = move || drop(sender.send(catch_unwind(AssertUnwindSafe(work))));
+    let work = move || {
+        // The caller may have gone.
+        drop(sender.send(catch_unwind(AssertUnwindSafe(work))));
+        drop(running);
+    };
     let thread = thread::Builder::new().name("fpstore call".to_owned()).spawn(work);
     thread.map_err(|error| of_store(Error::new(ErrorKind::Io, format!("cannot start a thread: {error}"))))?;
     Ok(receiver)
@@ -63,7 +73,7 @@ fn start<T: Send + 'static>(work: impl FnOnce() -> Result<T> + Send + 'static) -
 fn wait<T: Send>(
     py: Python<'_>,
     mut receiver: Receiver<Outcome<T>>,
-    ask: impl FnOnce(),
+    ask: &Ask,
     mut watch: impl FnMut(Python<'_>) -> PyResult<()>,
 ) -> PyResult<T> {
     loop {

@@ -4,7 +4,8 @@
 //! * `array.rs`, `batch.rs`, `table.rs`, `answers.rs`: what Python gets, with the PyCapsule protocols of Arrow.
 //! * `source.rs`, `of_python.rs`, `pandas.rs`: what Python gives: Arrow, NumPy and other buffers, sequences, pandas.
 //!   `given.rs`: other arguments; `refused.rs`: what is wrong with one; `wording.rs`: options of programs as arguments.
-//! * `call.rs`: long calls release the interpreter lock and end soon after Ctrl-C.
+//! * `call.rs`: long calls release the interpreter lock and end soon after Ctrl-C; `running.rs`: at the latest before
+//!   the interpreter does.
 //! * `base.rs`: what stores of fingerprints (`store/`) and key indexes (`key_index/`) share; `open.rs` makes them.
 //! * `sketch/`: fingerprints, signatures and keys of texts.
 //!
@@ -31,6 +32,7 @@ mod pickled;
 mod process;
 mod refused;
 mod reports;
+mod running;
 mod scalar;
 mod sketch;
 mod source;
@@ -74,6 +76,7 @@ mod _native {
 
     #[pymodule_init]
     fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
-        crate::process::watch_forks(module)
+        crate::process::watch_forks(module)?;
+        crate::running::watch_exit(module)
     }
 }

@@ -60,6 +60,17 @@ impl Opened {
     }
 }
 
+impl Drop for Opened {
+    /// A store that was not closed writes what it holds: without the lock of the interpreter.
+    fn drop(&mut self) {
+        let handle = self.handle.get().and_then(|handle| handle.write().unwrap_or_else(PoisonError::into_inner).take());
+        if handle.is_some() {
+            // While the interpreter ends there is no lock to release, and the handle is dropped as well.
+            let _ = Python::try_attach(|py| py.detach(move || drop(handle)));
+        }
+    }
+}
+
 /// What is at a path, for people: without `parameters`, a store that is closed.
 pub(crate) fn shown(class: &str, path: &Path, parameters: Option<&Parameters>, mode: &str) -> String {
     let path = path.display();

@@ -10,6 +10,8 @@ use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use rayon::{ThreadPool, ThreadPoolBuilder};
 
+use crate::errors::invalid;
+
 /// How often this process, and the ones that it was forked from, were forked. Costs less than to ask the system for the
 /// number of the process, which every call would do.
 static FORKS: AtomicU32 = AtomicU32::new(0);
@@ -31,15 +33,15 @@ pub(crate) fn watch_forks(module: &Bound<'_, PyModule>) -> PyResult<()> {
 }
 
 /// A value of the process that made it.
-struct Own<T>(Mutex<Option<(u32, T)>>);
+pub(crate) struct Own<T>(Mutex<Option<(u32, T)>>);
 
 impl<T: Clone> Own<T> {
-    const fn new() -> Self {
+    pub(crate) const fn new() -> Self {
         Self(Mutex::new(None))
     }
 
     /// The value of this process, which `make` makes at first.
-    fn get<E>(&self, make: impl FnOnce() -> std::result::Result<T, E>) -> std::result::Result<T, E> {
+    pub(crate) fn get<E>(&self, make: impl FnOnce() -> std::result::Result<T, E>) -> std::result::Result<T, E> {
         let mut value = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         match &*value {
             Some((owner, value)) if *owner == FORKS.load(Relaxed) => Ok(value.clone()),
@@ -77,6 +79,12 @@ pub(crate) struct OfProcess<T> {
 impl<T> OfProcess<T> {
     pub(crate) fn new(value: T) -> Self {
         Self { owner: FORKS.load(Relaxed), value: Some(value) }
+    }
+
+    /// The value of a snapshot.
+    pub(crate) fn of_snapshot(&self) -> PyResult<&T> {
+        let forked = || invalid("the snapshot was made before this process was forked; open the store here");
+        self.get().ok_or_else(forked)
     }
 
     /// The value; `None` in a forked process.

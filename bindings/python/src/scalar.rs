@@ -3,11 +3,12 @@
 use fpstore::{AnyFingerprint, Id, IdRef, Match};
 use pyo3::IntoPyObjectExt;
 use pyo3::prelude::*;
-use pyo3::types::{PyByteArray, PyBytes, PyInt, PyList, PyString, PyType};
+use pyo3::types::{PyByteArray, PyBytes, PyInt, PyString, PyType};
 
 use crate::errors::{invalid, of_store};
 use crate::pickled;
 use crate::refused::shown;
+use crate::values;
 
 /// A single fingerprint: an integer, bytes with the most significant first, or hexadecimal digits. None if the argument
 /// is something else, such as an array.
@@ -171,8 +172,7 @@ impl PyMatch {
 
 /// Matches as a list.
 pub(crate) fn matches<'py>(py: Python<'py>, found: Vec<Match<AnyFingerprint>>) -> PyResult<Bound<'py, PyAny>> {
-    let found: Vec<PyMatch> = found.into_iter().map(PyMatch::from).collect();
-    PyList::new(py, found).map(Bound::into_any)
+    values::listed(py, found, |one| PyMatch(one).into_bound_py_any(py)).map(Bound::into_any)
 }
 
 /// A match of its parts, for pickle.

@@ -20,11 +20,10 @@ use pyo3::types::{PyBytes, PyDict, PyList, PyMemoryView, PyRange, PyRangeMethods
 
 use crate::array::PyArray;
 use crate::batch::PyBatch;
-use crate::capsule;
 use crate::errors::{invalid, of_arrow, of_store};
 use crate::of_python::{of_fingerprints, of_values};
-use crate::pandas;
 use crate::refused::refused;
+use crate::{call, capsule, pandas};
 
 /// Rows of a piece of a buffer.
 const PIECE: usize = 1 << 17;
@@ -38,6 +37,8 @@ pub(crate) struct Source {
     pub(crate) pieces: Pieces,
     /// What made its values.
     pub(crate) hasher: Option<String>,
+    /// Whether reading it may take long, or calls code of Python: a stream, or a large buffer.
+    is_long: bool,
 }
 
 impl Source {
@@ -64,11 +65,12 @@ impl Source {
             return Ok(None);
         };
         let mut numbers = (first..end).step_by(step);
+        let is_long = numbers.size_hint().0 > PIECE;
         let pieces = std::iter::from_fn(move || {
             let piece: Vec<u64> = numbers.by_ref().take(PIECE).collect();
             (!piece.is_empty()).then(|| Ok(Arc::new(UInt64Array::from(piece)) as ArrayRef))
         });
-        Ok(Some(Self { data_type: DataType::UInt64, pieces: Box::new(pieces), hasher: None }))
+        Ok(Some(Self { data_type: DataType::UInt64, pieces: Box::new(pieces), hasher: None, is_long }))
     }
 
     /// What an argument holds; `values` makes an array of values of Python.
@@ -96,7 +98,7 @@ impl Source {
             let reader = capsule::to_stream(&stream?)?;
             let data_type = reader.field().data_type().clone();
             let pieces = reader.map(|piece| sound(piece.map_err(failed)?));
-            return Ok(Self { data_type, pieces: Box::new(pieces), hasher: None });
+            return Ok(Self { data_type, pieces: Box::new(pieces), hasher: None, is_long: !is_small(given) });
         }
         if given.hasattr("__arrow_c_array__")? {
             let array = capsule::to_array(&given.call_method0("__arrow_c_array__")?)?;
@@ -149,7 +151,7 @@ impl Source {
 
     fn single(array: ArrayRef) -> Self {
         let data_type = array.data_type().clone();
-        Self { data_type, pieces: Box::new(std::iter::once(Ok(array))), hasher: None }
+        Self { data_type, pieces: Box::new(std::iter::once(Ok(array))), hasher: None, is_long: false }
     }
 
     /// A buffer of numbers of 64 bits, or of rows of bytes.
@@ -180,13 +182,28 @@ impl Source {
             let bytes = bytes.map_err(|error| Error::new(ErrorKind::InvalidInput, error.to_string()))?;
             make.array(bytes)
         });
-        Ok(Self { data_type: make.data_type(), pieces: Box::new(pieces), hasher: None })
+        Ok(Self { data_type: make.data_type(), pieces: Box::new(pieces), hasher: None, is_long: rows > PIECE })
     }
 
     /// All pieces as one array.
     pub(crate) fn whole(self, py: Python<'_>) -> PyResult<ArrayRef> {
-        let Self { data_type, pieces, .. } = self;
-        py.detach(move || joined(pieces, || Ok(new_empty_array(&data_type)))).map_err(of_store)
+        let data_type = self.data_type.clone();
+        self.read(py, move |pieces| joined(pieces, || Ok(new_empty_array(&data_type))))
+    }
+
+    /// What `make` makes of the pieces. Where reading them may take long, a thread does it: Ctrl-C ends it then, and is
+    /// not raised in a stream that calls back into Python, whose library would take it for an error of the stream.
+    pub(crate) fn read<T: Send + 'static>(
+        self,
+        py: Python<'_>,
+        make: impl FnOnce(&mut dyn Iterator<Item = fpstore::Result<ArrayRef>>) -> fpstore::Result<T> + Send + 'static,
+    ) -> PyResult<T> {
+        let Self { mut pieces, is_long, .. } = self;
+        if is_long {
+            call::run(py, move |stop| make(&mut pieces.map(|piece| stop.check().and(piece))))
+        } else {
+            py.detach(|| make(&mut pieces)).map_err(of_store)
+        }
     }
 
     /// A column of a table.
@@ -231,6 +248,15 @@ pub(crate) fn joined(
 
 fn is_import_error(py: Python<'_>, called: &PyResult<Bound<'_, PyAny>>) -> bool {
     called.as_ref().is_err_and(|error| error.is_instance_of::<PyImportError>(py))
+}
+
+/// Whether a stream is of a small table or column in memory: to read it costs less than a thread. The length of objects
+/// of other libraries may be the result of a query.
+fn is_small(given: &Bound<'_, PyAny>) -> bool {
+    let is_known = |module: Bound<'_, PyString>| {
+        module.to_str().is_ok_and(|module| module.starts_with("polars.") || module.starts_with("pyarrow."))
+    };
+    given.get_type().module().is_ok_and(is_known) && given.len().is_ok_and(|rows| rows <= PIECE)
 }
 
 /// An array of another library, if it is what its type says: offsets within their buffers, texts of UTF-8, and rows that

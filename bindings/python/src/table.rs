@@ -71,16 +71,15 @@ impl PyTable {
         let Some(empty) = arrow_array::cast::AsArray::as_struct_opt(&empty).map(RecordBatch::from) else {
             return Err(invalid("expected a table: an object with columns"));
         };
-        let pieces = source.pieces;
-        let read = move || {
+        let batches = source.read(py, |pieces| {
             let batch = |piece: Result<ArrayRef>| {
                 let piece = piece?;
                 let columns = arrow_array::cast::AsArray::as_struct_opt(&piece).cloned();
                 columns.map(RecordBatch::from).ok_or_else(|| fpstore_bindings::input::invalid("a batch is no table"))
             };
             pieces.map(batch).collect::<Result<Vec<_>>>()
-        };
-        Ok(Self { schema: empty.schema(), batches: py.detach(read).map_err(of_store)? })
+        })?;
+        Ok(Self { schema: empty.schema(), batches })
     }
 
     fn __len__(&self) -> usize {

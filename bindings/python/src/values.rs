@@ -62,10 +62,22 @@ pub(crate) fn all<'py>(py: Python<'py>, array: &dyn Array) -> PyResult<Bound<'py
     Ok(list)
 }
 
-/// The numbers of rows that are converted, with a look at signals now and then: Ctrl-C ends the conversion of millions.
+/// A list of what `make` makes of each.
+pub(crate) fn listed<'py, T>(
+    py: Python<'py>,
+    found: Vec<T>,
+    make: impl Fn(T) -> PyResult<Bound<'py, PyAny>>,
+) -> PyResult<Bound<'py, PyList>> {
+    let made = rows(py, found.len()).zip(found).map(|(row, one)| row.and_then(|_| make(one)));
+    PyList::new(py, made.collect::<PyResult<Vec<_>>>()?)
+}
+
+/// The numbers of rows that are converted. Now and then other threads get the lock of the interpreter, and signals are
+/// looked at: Ctrl-C ends the conversion of millions.
 pub(crate) fn rows(py: Python<'_>, count: usize) -> impl Iterator<Item = PyResult<usize>> {
     (0..count).map(move |row| {
         if (row + 1).is_multiple_of(1 << 14) {
+            py.detach(|| ());
             py.check_signals()?;
         }
         Ok(row)

@@ -98,6 +98,20 @@ def test_pyarrow(store, other):
         wide.load(pa.array(rows), ids=pa.array(range(-9, 0)))
 
 
+def test_answers_are_read_once(path):
+    store = fp.create(path)
+    store.load([7, 6], ids=[1, 2])
+    readings = [lambda answers: answers.read_all(), lambda answers: answers.to_pydict()]
+    readings += [lambda answers: answers.to_pylist(), lambda answers: answers.__arrow_c_stream__()]
+    for first in (list, fp.Answers.read_all):
+        for again in readings:
+            answers = store.pairs(1)
+            assert len(first(answers)) == 1
+            with pytest.raises(fp.errors.InvalidInputError, match="read or closed already"):
+                again(answers)
+            assert list(answers) == []
+
+
 def test_polars(store):
     pl = pytest.importorskip("polars")
     frame = pl.DataFrame({"fingerprint": pl.Series(FINGERPRINTS, dtype=pl.UInt64), "id": IDS})

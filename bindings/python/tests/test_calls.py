@@ -15,10 +15,15 @@ import pytest
 import fpstore as fp
 
 
-def script(text, *arguments, **how):
-    """Runs a program of its own and returns its output."""
+def run(text, *arguments):
+    """Runs a program of its own."""
     command = [sys.executable, "-c", textwrap.dedent(text), *map(str, arguments)]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=600, **how)
+    return subprocess.run(command, capture_output=True, text=True, timeout=600)
+
+
+def script(text, *arguments):
+    """Runs a program of its own and returns its output."""
+    done = run(text, *arguments)
     assert done.returncode == 0, done.stderr
     return done.stdout
 
@@ -180,12 +185,14 @@ def test_ctrl_c_is_not_lost_in_another_library(path):
     pytest.importorskip("pyarrow")
     with fp.create(path) as store:
         store.load((number * 0x9E3779B97F4A7C15 % 2**64 for number in range(20_000)), ids=range(20_000))
-    out = script(
+    done = run(
         """
         import os, signal, sys, threading, time
         import pyarrow as pa
         import fpstore as fp
         store = fp.open(sys.argv[1])
+        # What pyarrow imports at first is not to be interrupted.
+        pa.table(store.pairs(0))
         threading.Timer(0.3, os.kill, (os.getpid(), signal.SIGINT)).start()
         seen = []
         try:
@@ -200,7 +207,61 @@ def test_ctrl_c_is_not_lost_in_another_library(path):
         """,
         path,
     )
-    assert out.strip() == "interrupted"
+    assert (done.returncode, done.stdout.strip(), done.stderr) == (0, "interrupted", "")
+
+
+# Sends Ctrl-C while a stream of 20 seconds is read.
+SLOW = """
+    import os, signal, sys, threading, time
+    import pyarrow as pa
+    import fpstore as fp
+    schema = pa.schema([("fingerprint", pa.uint64()), ("id", pa.uint64())])
+    made, sent = [], []
+
+    def slow():
+        for number in range(200):
+            if number == 3:
+                sent.append(time.monotonic())
+                os.kill(os.getpid(), signal.SIGINT)
+            time.sleep(0.1)
+            made.append(number)
+            yield pa.record_batch([pa.array([number], pa.uint64())] * 2, schema=schema)
+
+    reader = pa.RecordBatchReader.from_batches(schema, slow())
+    store = fp.create(sys.argv[1])
+"""
+
+
+@pytest.mark.skipif(os.name == "nt", reason="signals of Unix")
+@pytest.mark.parametrize("call", ["store.load(reader)", "fp.Table(reader)", "fp.dedup(reader)"])
+def test_a_stream_is_not_read_on_after_ctrl_c(path, call):
+    pytest.importorskip("pyarrow")
+    text = textwrap.dedent(SLOW) + textwrap.dedent(f"""
+        try:
+            {call}
+        except KeyboardInterrupt:
+            took = time.monotonic() - sent[0]
+        else:
+            sys.exit("not interrupted")
+        time.sleep(1)
+        assert len(made) < 8, made
+        store.insert(1 << 40, 1 << 40)
+        assert store.load([1 << 41], ids=[1 << 41])["added"] == 1
+        assert len(store) == 2
+        store.close()
+        print(took)
+    """)
+    # 200 ms are promised; the machine of the tests may be busy.
+    assert float(script(text, path)) < 2
+
+
+@pytest.mark.skipif(os.name == "nt", reason="signals of Unix")
+def test_an_interrupted_load_ends_before_the_interpreter(path):
+    pytest.importorskip("pyarrow")
+    done = run(textwrap.dedent(SLOW) + "store.load(reader)", path)
+    assert done.returncode == -signal.SIGINT and done.stderr.endswith("KeyboardInterrupt\n"), done
+    assert "Fatal" not in done.stderr
+    assert len(fp.open(path)) == 0
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork")
@@ -216,10 +277,17 @@ def test_forked_processes(path):
         store.load(range(100), ids=range(100))
         answers = store.pairs(20)
         reader = fp.open(sys.argv[1], read_only=True)
+        before = store.snapshot()
+        index = fp.create(sys.argv[1] + "-keys", kind="keys")
+        keys = index.snapshot()
         child = os.fork()
         if child == 0:
             assert len(fp.simhash(texts)) == 100
-            for call in (lambda: store.query(1, 1), lambda: next(answers), lambda: len(reader)):
+            assert str(before.path) == sys.argv[1] and "Snapshot" in repr(before)
+            calls = [lambda: store.query(1, 1), lambda: next(answers), lambda: len(reader), lambda: len(before)]
+            calls += [lambda: before.query([1], 1), lambda: before.pairs(1), lambda: before.ids, lambda: len(keys)]
+            calls += [lambda: keys.query([1]), lambda: store.join(before), lambda: answers.__arrow_c_stream__()]
+            for call in calls:
                 try:
                     call()
                 except fp.errors.InvalidInputError as error:
@@ -231,12 +299,67 @@ def test_forked_processes(path):
             sys.exit(0)
         _, status = os.waitpid(child, 0)
         assert status == 0, status
-        assert len(store) == 100 and len(answers.read_all()) > 0
+        assert len(store) == 100 and len(before) == 100 and len(keys) == 0 and len(answers.read_all()) > 0
         print("ended")
         """,
         path,
     )
     assert out.strip() == "ended"
+
+
+def test_a_store_that_is_dropped_lets_other_threads_run(path):
+    """What it holds in memory is written without the lock of the interpreter."""
+    store = fp.create(path)
+    numbers = array.array("Q", (number * 0x9E3779B97F4A7C15 % 2**64 for number in range(1_200_000)))
+    for first in range(0, 1_200_000, 20_000):
+        store.insert(numbers[first : first + 20_000], range(first, first + 20_000), durability="buffered")
+    longest, ended, started = [0.0], threading.Event(), threading.Event()
+
+    def tick():
+        last = time.monotonic()
+        while not ended.is_set():
+            time.sleep(0.001)
+            now = time.monotonic()
+            longest[0], last = max(longest[0], now - last), now
+            started.set()
+
+    thread = threading.Thread(target=tick)
+    thread.start()
+    started.wait()
+    begun = time.monotonic()
+    del store
+    took = time.monotonic() - begun
+    ended.set()
+    thread.join()
+    # On a busy machine the thread may wait for a processor.
+    assert longest[0] < max(0.5 * took, 0.2), (longest, took)
+    assert len(fp.open(path)) == 1_200_000
+
+
+@pytest.mark.skipif(os.name == "nt", reason="signals of Unix")
+def test_ctrl_c_ends_a_query_with_many_matches(path):
+    text = """
+        import signal, sys, time
+        import fpstore as fp
+        store = fp.create(sys.argv[1], max_distance=1)
+        store.load([1] * 2_000_000, ids=range(2_000_000))
+
+        def interrupt(*_):
+            raise KeyboardInterrupt
+
+        signal.signal(signal.SIGALRM, interrupt)
+        for call in store.query, store.get:
+            begun = time.monotonic()
+            signal.setitimer(signal.ITIMER_REAL, 0.1)
+            try:
+                while True:
+                    call(1)
+            except KeyboardInterrupt:
+                print(time.monotonic() - begun - 0.1)
+        """
+    # 200 ms are promised; the machine of the tests may be busy.
+    took = [float(line) for line in script(text, path).split()]
+    assert len(took) == 2 and max(took) < 1, took
 
 
 def test_dropped_answers_do_not_hold_up_the_interpreter(path):

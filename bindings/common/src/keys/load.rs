@@ -29,6 +29,7 @@ pub fn key_load(
     let mut sorter = KeySorter::new(handle.path(), &handle.options, format);
     let (mut loaded, mut keys) = (Loaded::default(), Vec::new());
     for batch in batches {
+        handle.stop.check()?;
         let mut push = |(lists, ids, sketches): KeyColumns| {
             let (lists, ids) = (KeyLists::new(&lists)?, IdColumn::new(ids.as_ref())?);
             ids.check_length(lists.len())?;

@@ -14,6 +14,7 @@ use crate::errors::of_store;
 use crate::given;
 use crate::refused::refused;
 use crate::source::Source;
+use crate::values;
 
 /// The rule of pairs.
 fn rule(min_shared: u64, min_jaccard: Option<f64>, max_key_frequency: Option<u64>) -> KeyRule {
@@ -57,7 +58,8 @@ macro_rules! questions {
                 {
                     let sketch: Vec<u8> = sketches.map(given::sketches).transpose()?.unwrap_or_default();
                     let found = py.detach(|| snapshot.searcher().query(&keys, &sketch, &how)).map_err(of_store)?;
-                    return PyList::new(py, found.into_iter().map(PyKeyMatch)).map(Bound::into_any);
+                    let made = values::listed(py, found, |one| PyKeyMatch(one).into_bound_py_any(py))?;
+                    return Ok(made.into_any());
                 }
                 let source = Source::of("keys", keys)?;
                 source.check_hasher(snapshot.parameters().hasher())?;

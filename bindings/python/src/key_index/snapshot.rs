@@ -4,6 +4,7 @@ use fpstore::keys::KeySnapshot;
 use pyo3::prelude::*;
 
 use crate::base::{PyBaseSnapshot, State};
+use crate::process::OfProcess;
 
 /// A key index as it was at one moment: `KeyIndex.snapshot()`. It has all earlier loads and no later ones, and answers
 /// the questions of an index.
@@ -18,16 +19,16 @@ use crate::base::{PyBaseSnapshot, State};
 /// >>> len(before), len(index), before.query([5 << 60])
 /// (2, 3, [])
 #[pyclass(frozen, extends = PyBaseSnapshot, name = "KeySnapshot", module = "fpstore")]
-pub(crate) struct PyKeySnapshot(KeySnapshot);
+pub(crate) struct PyKeySnapshot(OfProcess<KeySnapshot>);
 
 impl PyKeySnapshot {
     pub(super) fn new(snapshot: KeySnapshot) -> PyClassInitializer<Self> {
-        let base = PyBaseSnapshot(State::Keys(snapshot.clone()));
-        PyClassInitializer::from(base).add_subclass(Self(snapshot))
+        let base = PyBaseSnapshot::new(State::Keys(snapshot.clone()));
+        PyClassInitializer::from(base).add_subclass(Self(OfProcess::new(snapshot)))
     }
 
     pub(super) fn asked(&self) -> PyResult<KeySnapshot> {
-        Ok(self.0.clone())
+        self.0.of_snapshot().cloned()
     }
 }
 

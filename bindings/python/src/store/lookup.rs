@@ -3,11 +3,12 @@
 use fpstore::AnyFingerprint;
 use pyo3::IntoPyObjectExt;
 use pyo3::prelude::*;
+use pyo3::types::PyList;
 
 use super::asked::within_distance;
 use super::{PyStore, distance, width_of, within};
 use crate::scalar::{GivenId, fingerprint as single, id_to_py, matches, one, to_int};
-use crate::{call, given};
+use crate::{call, given, values};
 
 #[pymethods]
 impl PyStore {
@@ -94,10 +95,10 @@ impl PyStore {
     ///
     /// >>> store.get(0b0111), store.get(5)
     /// ([11], [])
-    fn get<'py>(&self, py: Python<'py>, fingerprint: &Bound<'py, PyAny>) -> PyResult<Vec<Bound<'py, PyAny>>> {
+    fn get<'py>(&self, py: Python<'py>, fingerprint: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyList>> {
         let handle = self.0.get()?;
         let one = one(fingerprint, width_of(&handle))?;
-        within(py, &handle, |store| store.get(one))?.iter().map(|id| id_to_py(py, id)).collect()
+        values::listed(py, within(py, &handle, |store| store.get(one))?, |id| id_to_py(py, &id))
     }
 
     /// The fingerprints of an id, a list of integers. The store needs an id index, or it raises UnsupportedError.
@@ -108,9 +109,9 @@ impl PyStore {
         &self,
         py: Python<'py>,
         #[pyo3(from_py_with = given::id)] id: GivenId,
-    ) -> PyResult<Vec<Bound<'py, PyAny>>> {
+    ) -> PyResult<Bound<'py, PyList>> {
         let handle = self.0.get()?;
         let found: Vec<AnyFingerprint> = within(py, &handle, |store| store.get_id(id.as_ref()))?;
-        found.into_iter().map(|one| to_int(py, one)).collect()
+        values::listed(py, found, |one| to_int(py, one))
     }
 }

@@ -5,6 +5,7 @@ use pyo3::prelude::*;
 use super::asked::Asked;
 use crate::base::{PyBaseSnapshot, State};
 use crate::given;
+use crate::process::OfProcess;
 
 /// A store as it was at one moment: `Store.snapshot()`. It has all earlier writes and no later ones.
 ///
@@ -19,16 +20,16 @@ use crate::given;
 /// >>> len(before), len(store)
 /// (3, 4)
 #[pyclass(frozen, extends = PyBaseSnapshot, name = "Snapshot", module = "fpstore")]
-pub(crate) struct PySnapshot(Asked);
+pub(crate) struct PySnapshot(OfProcess<Asked>);
 
 impl PySnapshot {
     pub(super) fn new(asked: Asked) -> PyClassInitializer<Self> {
-        let base = PyBaseSnapshot(State::Fingerprints(asked.snapshot.clone()));
-        PyClassInitializer::from(base).add_subclass(Self(asked))
+        let base = PyBaseSnapshot::new(State::Fingerprints(asked.snapshot.clone()));
+        PyClassInitializer::from(base).add_subclass(Self(OfProcess::new(asked)))
     }
 
     pub(super) fn asked(&self) -> PyResult<Asked> {
-        Ok(self.0.clone())
+        self.0.of_snapshot().cloned()
     }
 }
 
