@@ -98,7 +98,7 @@ impl Source {
             let reader = capsule::to_stream(&stream?)?;
             let data_type = reader.field().data_type().clone();
             let pieces = reader.map(|piece| sound(piece.map_err(failed)?));
-            return Ok(Self { data_type, pieces: Box::new(pieces), hasher: None, is_long: true });
+            return Ok(Self { data_type, pieces: Box::new(pieces), hasher: None, is_long: !is_small(given) });
         }
         if given.hasattr("__arrow_c_array__")? {
             let array = capsule::to_array(&given.call_method0("__arrow_c_array__")?)?;
@@ -248,6 +248,15 @@ pub(crate) fn joined(
 
 fn is_import_error(py: Python<'_>, called: &PyResult<Bound<'_, PyAny>>) -> bool {
     called.as_ref().is_err_and(|error| error.is_instance_of::<PyImportError>(py))
+}
+
+/// Whether a stream is of a small table or column in memory: to read it costs less than a thread. The length of objects
+/// of other libraries may be the result of a query.
+fn is_small(given: &Bound<'_, PyAny>) -> bool {
+    let is_known = |module: Bound<'_, PyString>| {
+        module.to_str().is_ok_and(|module| module.starts_with("polars.") || module.starts_with("pyarrow."))
+    };
+    given.get_type().module().is_ok_and(is_known) && given.len().is_ok_and(|rows| rows <= PIECE)
 }
 
 /// An array of another library, if it is what its type says: offsets within their buffers, texts of UTF-8, and rows that

@@ -191,6 +191,8 @@ def test_ctrl_c_is_not_lost_in_another_library(path):
         import pyarrow as pa
         import fpstore as fp
         store = fp.open(sys.argv[1])
+        # What pyarrow imports at first is not to be interrupted.
+        pa.table(store.pairs(0))
         threading.Timer(0.3, os.kill, (os.getpid(), signal.SIGINT)).start()
         seen = []
         try:
@@ -341,8 +343,9 @@ def test_forked_processes_write(path):
 def test_a_store_that_is_dropped_lets_other_threads_run(path):
     """What it holds in memory is written without the lock of the interpreter."""
     store = fp.create(path)
-    for number in range(200_000):
-        store.insert(number * 0x9E3779B97F4A7C15 % 2**64, number, durability="buffered")
+    numbers = array.array("Q", (number * 0x9E3779B97F4A7C15 % 2**64 for number in range(1_200_000)))
+    for first in range(0, 1_200_000, 20_000):
+        store.insert(numbers[first : first + 20_000], range(first, first + 20_000), durability="buffered")
     longest, ended, started = [0.0], threading.Event(), threading.Event()
 
     def tick():
@@ -362,8 +365,8 @@ def test_a_store_that_is_dropped_lets_other_threads_run(path):
     ended.set()
     thread.join()
     # On a busy machine the thread may wait for a processor.
-    assert longest[0] < max(0.5 * took, 0.1), (longest, took)
-    assert len(fp.open(path)) == 200_000
+    assert longest[0] < max(0.5 * took, 0.2), (longest, took)
+    assert len(fp.open(path)) == 1_200_000
 
 
 @pytest.mark.skipif(os.name == "nt", reason="signals of Unix")

@@ -151,6 +151,7 @@ DEEDS = [
     Deed("bands", lambda place, store: fp.bands(place.texts, bands=14, rows=8, sketch="full")),
     Deed("dedup", lambda place, store: fp.dedup({"text": place.texts}, threshold=0.7)),
     Deed("dedup of a stream", lambda place, store: fp.dedup(_stream(text=place.texts), threshold=0.7)),
+    Deed("table of a stream", lambda place, store: fp.Table(store.pairs(4))),
     Deed("load of keys", lambda place, index: index.load(place.more, ids=place.more_ids), kind="keys"),
     Deed("remove_ids of keys", lambda place, index: index.remove_ids(range(place.count // 2)), kind="keys"),
     Deed("query many keys", lambda place, index: read(index.query(place.more[: place.count // 4])), kind="keys"),
