@@ -529,7 +529,8 @@ typedef struct {
    */
   const uint64_t *keys;
   /**
-   * rows + 1 numbers that do not fall: the keys of record r are keys[offsets[r]] to keys[offsets[r + 1] - 1].
+   * rows + 1 numbers that do not fall: the keys of record r are `keys[offsets[r]]` to
+   * `keys[offsets[r + 1] - 1]`.
    */
   const size_t *offsets;
   /**

@@ -25,7 +25,8 @@ pub struct fps_key_columns {
     pub rows: usize,
     /// The keys of all records, one record after the other.
     pub keys: *const u64,
-    /// rows + 1 numbers that do not fall: the keys of record r are keys[offsets[r]] to keys[offsets[r + 1] - 1].
+    /// rows + 1 numbers that do not fall: the keys of record r are `keys[offsets[r]]` to
+    /// `keys[offsets[r + 1] - 1]`.
     pub offsets: *const usize,
     /// Sketches, one after the other, each of as many bytes as sketches of the index have.
     pub sketches: *const u8,
