@@ -68,7 +68,7 @@ impl OfCrew {
 /// operation.stop();
 /// assert!(operation.run(|| store.bulk_load(Records::Numbered(vec![7]))).is_err());
 /// assert_eq!(store.bulk_load(Records::Numbered(vec![7]))?.added(), 1);
-/// # Ok::<(), fpstore::Error>(())
+/// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Clone, Debug, Default)]
 pub struct Operation {
@@ -152,7 +152,7 @@ mod tests {
                 let inner = executor.run_exclusive(|| Ok((0..100).into_par_iter().all(|_| is_known())))?;
                 Ok(inner && spawn("test", is_known)?.join().unwrap())
             })?;
-            crate::Result::Ok((is_known() && spawned && scoped && nested, parts))
+            crate::error::Result::Ok((is_known() && spawned && scoped && nested, parts))
         };
         assert_eq!(operation.run(everywhere).unwrap(), (true, vec![true; 3]));
         assert!(!is_known());

@@ -4,17 +4,18 @@
 //! with everything that the package works with, one that checks types. `cargo xtask test` runs them with the module
 //! that was built for the tests, as jobs of their own; this task builds the wheel and tests that (`wheel.rs`).
 
+mod commands;
 mod environment;
 mod wheel;
 
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::Command;
 
-use anyhow::{Context, Result, bail, ensure};
+use anyhow::{Context, Result, ensure};
 use serde_json::Value;
 
-use crate::workspace::{SUITE, Workspace, announce};
+use crate::workspace::{SUITE, Workspace};
+use commands::{succeed, with_programs};
 use environment::{Environment, PACKAGE};
 pub(crate) use wheel::run;
 
@@ -70,22 +71,6 @@ pub(crate) fn check(name: &str, programs: &Path) -> Result<()> {
     let mut tests = place.module("pytest");
     tests.args(["-q", "-p", "no:cacheprovider", "--durations=3", "-rs"]).current_dir(&package);
     succeed(&workspace, with_programs(tests, programs))
-}
-
-/// Tells tests where the programs are.
-fn with_programs(mut tests: Command, programs: &Path) -> Command {
-    tests.env("FPSTORE_PROGRAMS", programs).env("PYTHONDONTWRITEBYTECODE", "1");
-    tests
-}
-
-/// Runs a command, which has to succeed.
-fn succeed(workspace: &Workspace, mut command: Command) -> Result<()> {
-    announce(workspace, &command)?;
-    let status = command.status().with_context(|| format!("cannot run {}", command.get_program().display()))?;
-    if !status.success() {
-        bail!("{} failed ({status})", command.get_program().display());
-    }
-    Ok(())
 }
 
 #[cfg(test)]

@@ -7,8 +7,8 @@ use std::process::Command;
 
 use anyhow::{Context, Result, bail, ensure};
 
+use super::commands::{succeed, with_programs};
 use super::environment::{Environment, PACKAGE, requirements};
-use super::{succeed, with_programs};
 use crate::options;
 use crate::workspace::Workspace;
 
