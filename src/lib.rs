@@ -88,8 +88,8 @@ pub mod bulk {
     #[cfg(feature = "unstable")]
     pub use crate::extsort::TextRanks;
     pub use crate::load::{
-        IdSorter, IntoSorted, LoadReport, RecordSorter, RemoveIdsReport, RemoveReport, ReplaceReport, SortedIds,
-        SortedRecords,
+        DealtStore, IdSorter, IntoSorted, LoadReport, RecordSorter, RemoveIdsReport, RemoveReport, ReplaceReport,
+        SortedIds, SortedRecords, deal,
     };
 }
 
@@ -104,6 +104,7 @@ pub mod keys {
 /// All pairs of near records, of one store or of two: [`Store::pairs`], [`Store::pairs_with`].
 pub mod pairs {
     pub use crate::join::{Pair, PairIter, Pairs, RecordPair, RecordPairIter, RecordPairs};
+    pub use crate::plan::{Part, PartGroups};
 }
 
 /// Clusters of near records, and which record of each to keep: [`Store::clusters`].
@@ -111,6 +112,6 @@ pub mod clusters {
     pub use crate::cluster::{
         Chain, Chains, ClusterChange, ClusterChanges, ClusterReport, ClusterUpdate, Clustered, ClusteredIter,
         Clustering, Clusters, Decision, Keeper, Label, LabelRef, LargeCluster, LeftOut, Linkage, Nearness, Nearnesses,
-        Previous, Ranking, Removals, Removed, SizeClass, Spread,
+        Previous, Ranking, Removals, Removed, SizeClass, Spread, linked,
     };
 }

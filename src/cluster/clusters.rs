@@ -7,8 +7,9 @@ use crate::cluster::nearness::Measure;
 use crate::cluster::numbers::Numbers;
 use crate::error::{Error, ErrorKind, Result};
 use crate::fingerprint::Fingerprint;
-use crate::format::parameters::{Parameters, check_hashers};
+use crate::format::parameters::{Parameters, check_same_records};
 use crate::join::{CleanSegments, JobContext, Progress, visit_wanted};
+use crate::plan::Part;
 use crate::query::check_distance;
 use crate::segment::Segment;
 use crate::version::{Share, Snapshot};
@@ -50,6 +51,7 @@ pub struct Clusters<F: Fingerprint = u64> {
     new: Option<CleanSegments>,
     pub(crate) parameters: Parameters,
     pub(crate) k: u32,
+    pub(crate) part: Option<Part>,
     pub(crate) linkage: Linkage,
     pub(crate) job: JobContext,
     pub(crate) sizes: bool,
@@ -69,6 +71,7 @@ impl<F: Fingerprint> Clusters<F> {
             new: None,
             parameters: snapshot.parameters().clone(),
             k,
+            part: None,
             linkage: Linkage::Single,
             job: JobContext::new(snapshot),
             sizes: false,
@@ -182,17 +185,41 @@ impl<F: Fingerprint> Clusters<F> {
             let message = "new records beside a key index are those of another one";
             return Err(Error::new(ErrorKind::Unsupported, message).with_remedy("name it: `KeyIndex::clusters_with`"));
         }
-        check_hashers("fingerprints", other.parameters().hasher(), self.parameters.hasher())?;
-        if other.parameters().ids() != self.parameters.ids() {
-            let message = format!(
-                "the ids of the new records are {}, those of the store {}",
-                other.parameters().ids(),
-                self.parameters.ids()
-            );
-            return Err(Error::invalid(message));
-        }
+        check_same_records(&self.parameters, other.parameters())?;
         self.new = Some(CleanSegments::new(other));
         Ok(self)
+    }
+
+    /// Adds the records of other stores, as if they were in the first one. A record may be in several.
+    ///
+    /// # Errors
+    /// As [`Clusters::with_new`].
+    pub fn with_more(mut self, others: &[Snapshot<F>]) -> Result<Self> {
+        self.own = self.own.with_more(others)?;
+        Ok(self)
+    }
+
+    /// Unites only the pairs of this part ([`crate::pairs::Part`]). The components of the clusters of all parts are the
+    /// clusters.
+    ///
+    /// # Errors
+    /// `InvalidInput` if it is a part for another distance; `Unsupported` for a key index.
+    pub fn of_part(mut self, part: Part) -> Result<Self> {
+        if self.linker.is_some() {
+            return Err(Error::new(ErrorKind::Unsupported, "the records of a key index have no parts"));
+        }
+        part.check_distance(self.k)?;
+        self.part = Some(part);
+        Ok(self)
+    }
+
+    /// Refuses to decide about the records of a part: stars and cliques depend on all pairs.
+    pub(crate) fn check_whole(&self) -> Result<()> {
+        if self.part.is_none() {
+            return Ok(());
+        }
+        let message = "the pairs of a part make clusters by single linkage only";
+        Err(Error::new(ErrorKind::Unsupported, message).with_remedy("collect the pairs of all parts"))
     }
 
     /// All segments, those of the store first.

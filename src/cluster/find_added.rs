@@ -119,6 +119,7 @@ impl<F: Fingerprint> Clusters<F> {
     /// several kept records; if several records share an id and only some of them are removed, or one of them is a
     /// keeper.
     pub fn find_from_removals(&self, removals: Removals<F>, keeper: &Keeper) -> Result<Clustering<F>> {
+        self.check_whole()?;
         let segments = self.segments()?;
         let (old, new) = segments.split_at_checked(self.old()?).unwrap_or_default();
         let (first, count) = (Numbers::<F>::count_of(old)?, Numbers::<F>::count_of(&segments)?);

@@ -189,7 +189,7 @@ impl<F: Fingerprint> Clusters<F> {
             let taker = || -> Box<dyn Taker<F> + '_> { Box::new(uniter()) };
             let right = fresh.map(|_| &segments[..]);
             let mut join = Join::<F>::new(&segments, right, self.k, memory, progress, executor);
-            join.only = fresh;
+            (join.only, join.part) = (fresh, self.part);
             let _ = join.run(&taker, &mut |_| Ok(ControlFlow::Continue(())))?;
         }
         numbers.release();

@@ -82,6 +82,7 @@ impl<F: Fingerprint> Clusters<F> {
         if let Some(linker) = self.linker.as_deref().filter(|_| self.linkage == Linkage::Star) {
             return self.link_stars(linker, keeper);
         }
+        self.check_whole()?;
         let spare = self.spare()?;
         let segments = self.segments()?;
         let count = Numbers::<F>::count_of(&segments)?;

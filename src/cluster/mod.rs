@@ -19,6 +19,8 @@
 //! from that evidence ([`Removals`], `match_removals.rs`): only new fingerprints are compared, with each other and with
 //! earlier keepers. In a key index, a linker (`linker.rs`, `key_links.rs`, `key_stars.rs`) takes the place of joins.
 //!
+//! [`linked`] (`graph.rs`) makes clusters of pairs that were found elsewhere.
+//!
 //! Guaranteed: the clusters and labels do not depend on threads, memory, or earlier labels; the memory is bounded by
 //! [`Clusters::with_memory`]. Temporary files have no names and no specified format.
 
@@ -33,6 +35,7 @@ mod few_pairs;
 mod find_added;
 mod find_clusters;
 mod find_linked;
+mod graph;
 mod groups;
 mod keeper;
 mod key_links;
@@ -61,6 +64,7 @@ pub use changes::{ClusterChange, ClusterChanges, ClusterUpdate};
 pub use clustering::{Clustered, ClusteredIter, Clustering};
 pub use clusters::Clusters;
 pub use decisions::{Decision, LeftOut, Removed};
+pub use graph::linked;
 pub use keeper::{Keeper, Ranking};
 pub(crate) use key_links::KeyLinks;
 pub use labels::{Label, LabelRef};

@@ -80,7 +80,14 @@ impl<T: Item> Sorter<T> {
     /// The items pushed, in order.
     pub(crate) fn finish(mut self) -> Result<Sorted<T>> {
         if self.spills.is_empty() {
-            return Ok(Sorted::Memory(self.sort()?));
+            // Items that came in order, such as those of another store, are not sorted again.
+            let sorted = if self.buffer.is_sorted() {
+                let buffer = std::mem::take(&mut self.buffer);
+                self.without_equal(buffer)?
+            } else {
+                self.sort()?
+            };
+            return Ok(Sorted::Memory(sorted));
         }
         if !self.buffer.is_empty() {
             self.spill()?;
@@ -91,14 +98,18 @@ impl<T: Item> Sorter<T> {
 
     /// The distinct items of the buffer in order. The buffer keeps its capacity.
     fn sort(&mut self) -> Result<Vec<T>> {
-        let mut sorted = self.executor.run(|| Ok(radix::sorted(&self.buffer, |_, &item| item, T::key)))?;
+        let sorted = self.executor.run(|| Ok(radix::sorted(&self.buffer, |_, &item| item, T::key)))?;
         self.note(sorted.capacity());
-        self.executor.run(|| {
-            radix::drop_equal(&mut sorted);
-            Ok(())
-        })?;
+        let sorted = self.without_equal(sorted)?;
         self.buffer.clear();
         Ok(sorted)
+    }
+
+    fn without_equal(&self, mut sorted: Vec<T>) -> Result<Vec<T>> {
+        self.executor.run(|| {
+            radix::drop_equal(&mut sorted);
+            Ok(sorted)
+        })
     }
 
     fn spill(&mut self) -> Result<()> {

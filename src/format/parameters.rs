@@ -356,6 +356,15 @@ pub fn check_hashers(what: &str, hasher: Option<&str>, of_others: Option<&str>) 
     }
 }
 
+/// Refuses to treat the records of another store as new ones of this store.
+pub(crate) fn check_same_records(own: &Parameters, others: &Parameters) -> Result<()> {
+    check_hashers("fingerprints", others.hasher(), own.hasher())?;
+    if own.ids() == others.ids() {
+        return Ok(());
+    }
+    Err(Error::invalid(format!("the ids of the new records are {}, those of the store {}", others.ids(), own.ids())))
+}
+
 /// Refuses to compare the keys of two indexes that were made in different ways.
 pub(crate) fn check_same_keys(own: &Parameters, others: &Parameters) -> Result<()> {
     check_hashers("keys", others.hasher(), own.hasher())?;

@@ -4,6 +4,7 @@ use crate::bitset::Bitset;
 use crate::executor::Executor;
 use crate::fingerprint::Fingerprint;
 use crate::join::job::Progress;
+use crate::plan::Part;
 use crate::segment::Segment;
 use std::marker::PhantomData;
 use std::sync::Arc;
@@ -19,6 +20,8 @@ pub(crate) struct Join<'a, F> {
     /// The same on the left.
     pub(crate) only_left: Option<&'a Bitset>,
     pub(crate) k: u32,
+    /// Finds only the pairs of this part.
+    pub(crate) part: Option<Part>,
     /// Bytes: three eighths for the buckets in memory, an eighth for threads that join buckets, an eighth for a bucket
     /// that is too large for a thread; a quarter for fingerprints that are read once and kept or, where keeping them
     /// does not pay, for more buckets; the rest for counts and for results that wait.
@@ -37,7 +40,18 @@ impl<'a, F: Fingerprint> Join<'a, F> {
         progress: &'a Progress,
         executor: &'a Executor,
     ) -> Self {
-        Self { left, right, only: None, only_left: None, k, memory, progress, executor, fingerprints: PhantomData }
+        Self {
+            left,
+            right,
+            only: None,
+            only_left: None,
+            k,
+            part: None,
+            memory,
+            progress,
+            executor,
+            fingerprints: PhantomData,
+        }
     }
 
     /// Bytes for fingerprints that are read once and kept. Decoding one segment again takes no longer than reading them

@@ -3,23 +3,35 @@
 use crate::error::Result;
 use crate::extsort::Workspace;
 use crate::fingerprint::{Fingerprint, Record};
+use crate::format::parameters::check_same_records;
 use crate::join::job::JobContext;
 use crate::segment::{Building, Making, Segment, SegmentFile, chunks, write_segment};
 use crate::version::{NewestEntries, ReadView, Snapshot, StoreContext, of_records};
 use std::sync::{Arc, OnceLock};
 
-/// A state, and its clean segments once they were made.
+/// States, and their clean segments once they were made.
 #[derive(Clone, Debug)]
 pub(crate) struct CleanSegments {
-    context: Arc<StoreContext>,
-    view: ReadView,
+    states: Vec<(Arc<StoreContext>, ReadView)>,
     segments: Arc<OnceLock<Vec<Arc<Segment>>>>,
 }
 
 impl CleanSegments {
     pub(crate) fn new<F: Fingerprint>(snapshot: &Snapshot<F>) -> Self {
-        let (context, view) = (Arc::clone(snapshot.context()), snapshot.read_view().clone());
-        Self { context, view, segments: Arc::default() }
+        Self { states: vec![state(snapshot)], segments: Arc::default() }
+    }
+
+    /// With the states of other stores.
+    ///
+    /// # Errors
+    /// `InvalidInput` if their ids are of another kind, or their fingerprints were made by another hasher.
+    pub(crate) fn with_more<F: Fingerprint>(mut self, others: &[Snapshot<F>]) -> Result<Self> {
+        if let Some((context, _)) = self.states.first() {
+            others.iter().try_for_each(|other| check_same_records(&context.parameters, other.parameters()))?;
+        }
+        self.states.extend(others.iter().map(state));
+        self.segments = Arc::default();
+        Ok(self)
     }
 
     /// The segments, made by the first call.
@@ -27,7 +39,10 @@ impl CleanSegments {
         if self.segments.get().is_none() {
             // Not under a lock of the cell: all threads of the current pool might wait for it.
             let workspace = job.workspace(job.memory / 2);
-            let made = job.executor.run(|| segments::<F>(&self.context, &self.view, &workspace))?;
+            let made = job.executor.run(|| {
+                let of_states = self.states.iter().map(|(context, view)| segments::<F>(context, view, &workspace));
+                Ok(of_states.collect::<Result<Vec<_>>>()?.concat())
+            })?;
             // Another thread may have been faster; its segments stay.
             let _ = self.segments.set(made);
         }
@@ -37,6 +52,10 @@ impl CleanSegments {
     pub(crate) fn ready(&self) -> &[Arc<Segment>] {
         self.segments.get().map_or(&[], Vec::as_slice)
     }
+}
+
+fn state<F: Fingerprint>(snapshot: &Snapshot<F>) -> (Arc<StoreContext>, ReadView) {
+    (Arc::clone(snapshot.context()), snapshot.read_view().clone())
 }
 
 /// The segments of a state. Without tombstones: its own, and one more for its memtables. With tombstones: a single one

@@ -1,5 +1,6 @@
 //! From pairs of fingerprints to pairs of records.
 
+use crate::error::Result;
 use crate::fingerprint::{Fingerprint, Id};
 use crate::join::job::Progress;
 use crate::join::ordered::{Output, Step};
@@ -27,6 +28,8 @@ pub(crate) struct Expander<'a, F, T, A> {
     results: &'a Results<T>,
     /// Whether the pairs of two fingerprints come in the order of the ids.
     in_order: bool,
+    /// Takes the smallest id of each fingerprint alone.
+    first_only: bool,
     progress: &'a Progress,
 }
 
@@ -41,15 +44,18 @@ where
         right: Option<&'a [Arc<Segment>]>,
         add: &'a A,
         results: &'a Results<T>,
-        in_order: bool,
+        (in_order, first_only): (bool, bool),
         progress: &'a Progress,
     ) -> Self {
         let (left, right) = (IdLookup::new(left), right.map(IdLookup::new));
-        Self { left, right, gathered: T::default(), is_empty: true, add, results, in_order, progress }
+        Self { left, right, gathered: T::default(), is_empty: true, add, results, in_order, first_only, progress }
     }
 
     fn expand(&mut self, pair: Pair<F>, output: &Output<Ticket>) -> Step {
         let within = self.right.is_none();
+        if self.first_only {
+            return if within && pair.a == pair.b { Ok(()) } else { self.first(pair, output) };
+        }
         let other = self.right.as_mut().unwrap_or(&mut self.left);
         let b = other.ids(pair.b)?;
         let a = self.left.ids(pair.a)?;
@@ -58,6 +64,13 @@ where
             (Some(a), Some(b)) => self.product(pair, &a, &b, output),
             _ => self.pieces(pair, output),
         }
+    }
+
+    /// The pair of the smallest ids.
+    fn first(&mut self, pair: Pair<F>, output: &Output<Ticket>) -> Step {
+        let b = first_id(self.right.as_mut().unwrap_or(&mut self.left), pair.b)?;
+        let a = first_id(&mut self.left, pair.a)?;
+        self.product(pair, a.as_slice(), b.as_slice(), output)
     }
 
     /// Pairs of the records of fingerprints with too many records for memory. Reads the ids of the second fingerprint
@@ -112,6 +125,15 @@ where
         }
         Ok(())
     }
+}
+
+/// The smallest id of a stored fingerprint.
+fn first_id<F: Fingerprint>(lookup: &mut IdLookup<'_, F>, fingerprint: F) -> Result<Option<Id>> {
+    if let Some(ids) = lookup.ids(fingerprint)? {
+        return Ok(ids.first().cloned());
+    }
+    let piece = Pieces::new(lookup.segments(), fingerprint)?.next_piece()?;
+    Ok(piece.and_then(|ids| ids.first().cloned()))
 }
 
 fn at_once(ids: &[Id]) -> usize {

@@ -9,6 +9,7 @@
 //!   agree in some bits, as many at a time as fit the memory, and each bucket is joined by one thread (`group.rs`). The
 //!   plan is [`crate::plan::join`]; `node.rs` explains why every pair is found once. Where dividing does not pay,
 //!   `tiles.rs` compares all with all.
+//! * [`crate::plan::Part`] limits a join to the pairs that agree in some bits, for joins on several machines.
 //! * The threads hand pairs to a [`Taker`] each: `expand.rs` makes pairs of records, and may gather several before it
 //!   sends a result. Results reach the caller in the order of the tasks (`ordered.rs`); a thread that is too far ahead
 //!   waits. `sorted.rs` sorts pairs first.

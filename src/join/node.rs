@@ -8,6 +8,7 @@
 
 use super::mask;
 use crate::fingerprint::Fingerprint;
+use crate::plan::Part;
 
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Node<F> {
@@ -23,6 +24,12 @@ pub(super) struct Node<F> {
 impl<F: Fingerprint> Node<F> {
     pub(super) fn root(k: u32) -> Self {
         Self { equal: F::default(), free: mask::all(), errors: k, apart: Vec::new() }
+    }
+
+    /// The node of a part's pairs.
+    pub(super) fn of_part(part: Part) -> Self {
+        let root = Self::root(part.distance());
+        root.children(mask::all(), 1).into_iter().nth(part.number() as usize).unwrap_or(root)
     }
 
     /// The same pairs with other free bits: all that vary and are not equal.

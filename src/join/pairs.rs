@@ -10,6 +10,7 @@ use crate::join::job::{JobContext, Progress};
 use crate::join::ordered::{Output, ordered};
 use crate::join::pair::{Pair, RecordPairs};
 use crate::join::taker::{MakeTaker, PairChunks, Results, Sink, Taker, Ticket};
+use crate::plan::Part;
 use crate::query::check_distance;
 use crate::version::{RecordIter, Share, Snapshot};
 use std::marker::PhantomData;
@@ -46,6 +47,8 @@ pub struct Pairs<F: Fingerprint = u64> {
     k: u32,
     pub(crate) job: JobContext,
     pub(crate) sorted: bool,
+    part: Option<Part>,
+    first_only: bool,
     fingerprints: PhantomData<F>,
 }
 
@@ -62,6 +65,8 @@ impl<F: Fingerprint> Pairs<F> {
             k,
             job: JobContext::new(one),
             sorted: false,
+            part: None,
+            first_only: false,
             fingerprints: PhantomData,
         })
     }
@@ -87,6 +92,32 @@ impl<F: Fingerprint> Pairs<F> {
     pub fn sorted(mut self) -> Self {
         self.sorted = true;
         self
+    }
+
+    /// Takes only the smallest id of each fingerprint: one pair of records for each pair of distinct fingerprints.
+    #[must_use]
+    pub fn first_ids(mut self) -> Self {
+        self.first_only = true;
+        self
+    }
+
+    /// Returns only the pairs of this part. Those of all parts together are all pairs, each once.
+    ///
+    /// # Errors
+    /// `InvalidInput` if it is a part for another distance.
+    pub fn of_part(mut self, part: Part) -> Result<Self> {
+        part.check_distance(self.k)?;
+        self.part = Some(part);
+        Ok(self)
+    }
+
+    /// Adds the records of other stores, as if they were in the first one. A record may be in several.
+    ///
+    /// # Errors
+    /// `InvalidInput` if their ids are of another kind, or their fingerprints were made by another hasher.
+    pub fn with_more(mut self, others: &[Snapshot<F>]) -> Result<Self> {
+        self.left = self.left.with_more(others)?;
+        Ok(self)
     }
 
     /// The progress of the join.
@@ -129,13 +160,14 @@ impl<F: Fingerprint> Pairs<F> {
         self.prepare()?;
         let results = Results::new();
         let (left, right) = (self.left.ready(), self.right.as_ref().map(CleanSegments::ready));
-        let expander = || Expander::new(left, right, &add, &results, self.sorted, &self.job.progress);
+        let expander =
+            || Expander::new(left, right, &add, &results, (self.sorted, self.first_only), &self.job.progress);
         let taker = || -> Box<dyn Taker<F> + '_> { Box::new(expander()) };
         let mut sink = results.taken_by(sink);
         if self.sorted {
             return self.visit_sorted(true, &taker, &mut sink);
         }
-        if self.right.is_none() && self.visit_repeated(&taker, &mut sink)?.is_break() {
+        if self.has_repeated() && self.visit_repeated(&taker, &mut sink)?.is_break() {
             return Ok(());
         }
         self.run(self.job.memory, &taker, &mut sink)
@@ -149,7 +181,14 @@ impl<F: Fingerprint> Pairs<F> {
     pub(crate) fn run(&self, memory: u64, taker: MakeTaker<'_, F>, sink: &mut Sink<'_>) -> Result<()> {
         let right = self.right.as_ref().map(CleanSegments::ready);
         let JobContext { progress, executor, .. } = &self.job;
-        Join::new(self.left.ready(), right, self.k, memory, progress, executor).run(taker, sink).map(drop)
+        let mut join = Join::new(self.left.ready(), right, self.k, memory, progress, executor);
+        join.part = self.part;
+        join.run(taker, sink).map(drop)
+    }
+
+    /// Whether equal fingerprints are among the pairs: within one state they are pairs, which agree in the first part.
+    pub(crate) fn has_repeated(&self) -> bool {
+        self.right.is_none() && !self.first_only && self.part.is_none_or(|part| part.number() == 0)
     }
 
     /// Hands each fingerprint that has several records to takers, as a pair with itself.

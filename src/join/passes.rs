@@ -61,11 +61,17 @@ type Sizes = (u64, Option<u64>);
 
 impl<'a, 't, F: Fingerprint> Passes<'a, '_, 't, F> {
     pub(super) fn run(&mut self) -> Result<ControlFlow<()>> {
+        let sizes = (self.left.at_most(), self.right.as_ref().map(FingerprintSource::at_most));
+        if let Some(part) = self.join.part {
+            let items = sizes.0 + sizes.1.unwrap_or(0);
+            self.join.progress.begin(items);
+            let node = Node::of_part(part);
+            return self.divide(&node, &Path::all(), Groups::new(node.equal, self.bucket_bits(items)));
+        }
         let mut sample = self.left.sample()?;
         if let Some(right) = &self.right {
             sample.append(&mut right.sample()?);
         }
-        let sizes = (self.left.at_most(), self.right.as_ref().map(FingerprintSource::at_most));
         // A bit that varies, but not in the sample, is in no part; the parts without it serve as well.
         self.node(&Node::root(self.join.k), &Path::all(), sizes, mask::varying(sample.into_iter()))
     }

@@ -20,7 +20,7 @@ impl<F: Fingerprint> Pairs<F> {
         let gathered = Results::new();
         let gather = || -> Box<dyn Taker<F> + '_> { Box::new(PairChunks::new(&both, &gathered)) };
         let mut take = gathered.taken_by(|chunk: Vec<(F, F)>| sorter.extend(&chunk).map(ControlFlow::Continue));
-        if repeated && self.right.is_none() {
+        if repeated && self.has_repeated() {
             let _ = self.visit_repeated(&gather, &mut take)?;
         }
         self.run(half, &gather, &mut take)?;

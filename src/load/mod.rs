@@ -5,7 +5,7 @@
 //! the store has (`version::MembershipCursor`), and makes one segment of the others chunk by chunk (`segment::build`).
 //! `remove.rs` makes a segment of tombstones in the same way. `replace.rs` and `by_id.rs` first find the records of
 //! [`SortedIds`]: by the id index or, for many ids, by one pass over all records (`by_id_scan.rs`). `create.rs` creates
-//! the directory before the load; `id_index.rs` rewrites a store with an id index; `keys/` loads key indexes.
+//! the directory before the load; `deal.rs` divides records among many stores; `id_index.rs` rewrites a store with an id index; `keys/` loads key indexes.
 //!
 //! Guaranteed: a load is one run and one manifest, so it is there whole or not at all, whenever the process ends or an
 //! operation fails; an error leaves the store as it was. Buffers stay within `Options::with_load_memory`; the rest goes
@@ -19,6 +19,7 @@ mod bulk_load;
 mod by_id;
 mod by_id_scan;
 pub(crate) mod create;
+mod deal;
 mod id_index;
 mod keys;
 mod records;
@@ -29,6 +30,7 @@ mod sorted_ids;
 pub(crate) use bulk_load::CompactAfter;
 pub use bulk_load::LoadReport;
 pub use by_id::RemoveIdsReport;
+pub use deal::{DealtStore, deal};
 pub use id_index::add_id_index;
 pub(crate) use keys::{Beside, KnownIds};
 pub use keys::{KeyLoadReport, KeySorter, SortedKeys};

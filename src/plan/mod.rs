@@ -12,7 +12,7 @@
 //! are at most the flips in the leading part. A query takes the fastest length for the table's size and skew
 //! (`probing.rs`, `coverage.rs`), with a filter if there is one (`filter_shape.rs`). `batch_join.rs` and `join.rs` do
 //! the same for batches and joins. The steps of a query have their times in `Timings`; those of a batch join and of a
-//! join of all with all stand in these two files.
+//! join of all with all stand in these two files. A [`Part`] divides a join among machines (`part.rs`).
 //!
 //! [`predict`] and [`recommend`] choose a design for evenly spread keys (`cost.rs`); [`Skew`] does so on the data
 //! (`skew/`).
@@ -25,6 +25,7 @@ pub(crate) mod filter_shape;
 mod form;
 pub(crate) mod join;
 pub(crate) mod masks;
+mod part;
 mod permutation;
 pub(crate) mod probing;
 mod skew;
@@ -32,6 +33,7 @@ mod timings;
 
 pub use cost::{Cost, Goal, Workload, best, predict, recommend};
 pub use design::Design;
+pub use part::{Part, PartGroups};
 pub use skew::Skew;
 #[cfg(test)]
 pub(crate) use skew::{Random, mix};

@@ -23,6 +23,7 @@ mod live;
 mod loading;
 mod overlap;
 mod pairs;
+mod parts;
 mod planner;
 mod points;
 mod reading;

@@ -1,0 +1,113 @@
+//! Records divided among many stores: those of each part and group of a join that is too large for one machine.
+
+use crate::error::{Error, Result};
+use crate::extsort::Workspace;
+use crate::fingerprint::{Fingerprint, IdKind, Record};
+use crate::format::parameters::Parameters;
+use crate::load::bulk_load::LoadReport;
+use crate::load::create::create;
+use crate::load::records::{RecordSorter, SortedRecords};
+use crate::options::Options;
+use crate::plan::{Design, Part};
+use crate::version::{RecordIter, Snapshot};
+use std::path::{Path, PathBuf};
+
+/// A store that [`deal`] made.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct DealtStore {
+    /// The part of the join.
+    pub part: Part,
+    /// The group of the part.
+    pub group: u32,
+    /// Its directory.
+    pub path: PathBuf,
+    /// What was loaded.
+    pub report: LoadReport,
+}
+
+/// Divides the records of a state among stores: one for each part of a join at distance `k`, and each of its groups
+/// that has records. `place` names the directory of a store, which must not exist.
+///
+/// They have one record of each fingerprint, the one with the smallest id, and a single table, which is enough for
+/// joins. The pairs of a part are between fingerprints of one of its groups, so each group may be joined by itself
+/// ([`crate::pairs::Pairs::of_part`]), with the stores that other calls made of other records
+/// ([`crate::pairs::Pairs::with_more`]). The pairs of all parts together are all pairs, each once.
+///
+/// Memory is that of a load ([`Options::with_load_memory`]); temporary files have no names.
+///
+/// ```
+/// use fpstore::bulk::deal;
+/// use fpstore::{Options, Parameters, Record, Records, Store};
+/// # let directory = tempfile::tempdir()?;
+/// # let folder = directory.path();
+/// let options = Options::new();
+/// let records = [(0b0000, 7u64), (0b0000, 8), (0b0111, 9)].map(|(fingerprint, id)| Record::new(fingerprint, id));
+/// let records = Records::WithIds(records.to_vec());
+/// let (store, _) = Store::<u64>::create_loaded(&folder.join("all"), &Parameters::new(3), &options, records)?;
+/// let place = |part: fpstore::pairs::Part, group| folder.join(format!("{}-{group}", part.number()));
+/// let dealt = deal(&store.snapshot(), 3, 1, &place, &options)?;
+/// assert_eq!(dealt.iter().map(|one| one.report.added()).collect::<Vec<_>>(), [2, 2, 2, 2]);
+/// // The first 16 bits are the same, so the pairs belong to part 0.
+/// let pairs = |number: usize| -> fpstore::Result<usize> {
+///     let store = Store::<u64>::open_read_only(&dealt[number].path, &options)?;
+///     Ok(store.pairs(3)?.of_part(dealt[number].part)?.records()?.count())
+/// };
+/// assert_eq!((pairs(0)?, pairs(3)?), (1, 0));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
+/// # Errors
+/// `InvalidInput` if the distance exceeds the width, there are to be no groups, or the records have no ids; those of
+/// reading and of creating a store.
+pub fn deal<F: Fingerprint>(
+    records: &Snapshot<F>,
+    k: u32,
+    groups: u32,
+    place: &dyn Fn(Part, u32) -> PathBuf,
+    options: &Options,
+) -> Result<Vec<DealtStore>> {
+    let parameters = records.parameters();
+    if parameters.ids() == IdKind::None {
+        let message = "records without ids cannot be divided among stores";
+        return Err(Error::invalid(message).with_remedy("give each record an id").at_path(records.path()));
+    }
+    let parameters = parameters.clone().with_design(Design::Tables { parts: 1 }).with_id_index(false);
+    let mut made = Vec::new();
+    for part in Part::all(k) {
+        let of_group = part.groups::<F>(groups)?;
+        // The sorters of all groups share the memory with the load of one of them.
+        let workspace = Workspace::new(&place(part, 0), options).part(2).part(groups.into());
+        let mut sorters: Vec<_> = (0..groups).map(|_| RecordSorter::within(workspace.clone())).collect();
+        let mut last = None;
+        for record in RecordIter::new(records.read_view()) {
+            let Record { fingerprint, id } = record?;
+            if last.replace(fingerprint) != Some(fingerprint)
+                && let Some(sorter) = sorters.get_mut(of_group.of(fingerprint) as usize)
+            {
+                sorter.push(fingerprint, id.as_ref())?;
+            }
+        }
+        for (group, sorter) in (0..).zip(sorters) {
+            let sorted = sorter.finish()?;
+            if sorted.is_empty() {
+                continue;
+            }
+            let path = place(part, group);
+            let report = load(&path, sorted, &parameters, options)?;
+            made.push(DealtStore { part, group, path, report });
+        }
+    }
+    Ok(made)
+}
+
+fn load<F: Fingerprint>(
+    path: &Path,
+    records: SortedRecords<F>,
+    parameters: &Parameters,
+    options: &Options,
+) -> Result<LoadReport> {
+    let (store, report) = create(path, parameters, options, Some(records))?;
+    store.close()?;
+    Ok(report)
+}
