@@ -100,7 +100,8 @@ pub(crate) unsafe fn cluster_options_of(
         (FPS_KEEP_LARGEST, false) => return Err(invalid("first is for FPS_KEEP_SMALLEST alone")),
         (other, _) => return Err(invalid(format!("the keeper is {other}; expected FPS_KEEP_SMALLEST or _LARGEST"))),
     };
-    Ok(ClusterOptions { linkage, keeper, memory: (given.memory != 0).then_some(given.memory), temp_dir })
+    let memory = (given.memory != 0).then_some(given.memory);
+    Ok(ClusterOptions { linkage, keeper, memory, temp_dir, ..ClusterOptions::default() })
 }
 
 /// The cluster of every record within distance `k`: `id` and `cluster`, the smallest id of the cluster; without ids,

@@ -46,6 +46,7 @@ pub(crate) unsafe fn pair_options_of(given: *const fps_pair_options) -> Result<P
         Ok(PairOptions {
             memory: (given.memory != 0).then_some(given.memory),
             temp_dir: if tmp_dir.is_null() { None } else { Some(Path::to_owned(given::path(tmp_dir, "tmp_dir")?)) },
+            ..PairOptions::default()
         })
     }
 }

@@ -9,6 +9,7 @@ use arrow_array::{Array, ArrayRef};
 use fpstore::clusters::{Clustered, Clustering, Clusters, Decision, Keeper, Label, Linkage, Nearness, Removed};
 use fpstore::{Fingerprint, Id, IdKind, IdRef, Result};
 
+use crate::among::Among;
 use crate::input::{IdColumn, invalid};
 use crate::open::{AnySnapshot, with_snapshot};
 use crate::output::{Answers, Kind, Layout, Rows, Sender};
@@ -24,6 +25,10 @@ pub struct ClusterOptions {
     pub memory: Option<u64>,
     /// Directory of temporary files.
     pub temp_dir: Option<PathBuf>,
+    /// Records of smaller clusters are left out of [`clusters`].
+    pub min_size: u64,
+    /// More records, and the part of the pairs that make clusters; not of a key index.
+    pub among: Among,
 }
 
 /// What is told of the records.
@@ -87,7 +92,10 @@ impl ClusterOptions {
 /// Those of [`fpstore::Store::clusters`]; those of the search come as the last batch.
 pub fn clusters(snapshot: &AnySnapshot, k: u32, options: &ClusterOptions) -> Result<Answers> {
     let kind = snapshot.parameters().ids();
-    with_snapshot!(snapshot, snapshot => start_clusters(options.apply(snapshot.clusters(k)?), kind, options))
+    with_snapshot!(snapshot, snapshot => {
+        let clusters = options.among.clusters(options.apply(snapshot.clusters(k)?), k)?;
+        start_clusters(clusters, kind, options)
+    })
 }
 
 /// Which records are kept at distance `k`, or the evidence on the others: `id`, `keeper`, `cluster` and `distance`;
@@ -119,10 +127,15 @@ pub(crate) fn start_clusters<F: Fingerprint>(
     let is_single = options.linkage == Linkage::Single;
     let keeper = if is_single { Keeper::Smallest } else { options.keeper.clone() };
     let clusters = if is_single { clusters } else { clusters.with_keepers() };
+    let min_size = options.min_size;
+    let clusters = if min_size > 1 { clusters.with_sizes() } else { clusters };
     Answers::start(&layout, clusters.progress(), move |sender| {
         let clustering = clusters.find(&keeper)?.labelled_by_smallest();
         sender.note_skipped(clusters.skipped_keys());
         let add = |rows: &mut Option<Rows>, one: Clustered<F>| {
+            if one.size.is_some_and(|size| size < min_size) {
+                return ControlFlow::Continue(());
+            }
             let rows = rows.get_or_insert_with(|| shape.rows());
             push_record(rows, one.record.fingerprint, &one.record.id);
             rows.label(&one.label);

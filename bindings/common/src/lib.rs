@@ -6,13 +6,16 @@
 //! * `open.rs` opens a store whose kind and width are known at run time only, so that its long work can be stopped.
 //! * `threads.rs`: the number of threads, and their start.
 //! * `admin.rs`: statistics, verification, backups and compaction, whatever is open.
-//! * One file for each kind of work: `load.rs`, `write.rs`, `single.rs`, `query.rs`, `pairs.rs`, `clusters.rs`, and those
+//! * `among.rs`: what is joined, where a join is divided among tasks.
+//! * One file for each kind of work: `load.rs`, `write.rs`, `single.rs`, `query.rs`, `pairs.rs`, `clusters.rs`, `graph.rs`, and those
 //!   of key indexes in `keys/`.
 //!
 //! Guaranteed: memory is bounded as in the library; a consumer that stops reading stops the work.
 
 mod admin;
+mod among;
 mod clusters;
+mod graph;
 pub mod input;
 mod keys;
 mod load;
@@ -27,7 +30,9 @@ mod single;
 mod threads;
 mod write;
 
+pub use among::{Among, Dealt, deal};
 pub use clusters::{ClusterOptions, Kept, clusters, keep, ranked};
+pub use graph::linked;
 pub use keys::{KeyColumns, key_clusters, key_keep, key_load, key_pairs, key_queries, key_records, remove_ids};
 pub use load::{Columns, Deed, Loaded, load};
 pub use open::{AnyIndex, AnySnapshot, Handle, Stop};

@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use fpstore::pairs::{Pairs, RecordPairs};
 use fpstore::{Fingerprint, IdKind, Result};
 
+use crate::among::Among;
 use crate::input::invalid;
 use crate::open::{AnySnapshot, with_snapshot};
 use crate::output::{Answers, Kind, Layout, Rows};
@@ -17,12 +18,19 @@ pub struct PairOptions {
     pub memory: Option<u64>,
     /// Directory of temporary files.
     pub temp_dir: Option<PathBuf>,
+    /// More records, and the part of the pairs that is wanted; not for pairs between two stores.
+    pub among: Among,
+    /// A row for each pair of distinct fingerprints, with their smallest ids, instead of one for each pair of records.
+    pub is_distinct: bool,
 }
 
 impl PairOptions {
     fn apply<F: Fingerprint>(&self, mut pairs: Pairs<F>) -> Pairs<F> {
         if let Some(memory) = self.memory {
             pairs = pairs.with_memory(memory);
+        }
+        if self.is_distinct {
+            pairs = pairs.first_ids();
         }
         match &self.temp_dir {
             Some(directory) => pairs.with_temp_dir(directory),
@@ -38,7 +46,9 @@ impl PairOptions {
 /// Those of [`fpstore::Store::pairs`].
 pub fn pairs(snapshot: &AnySnapshot, k: u32, options: &PairOptions) -> Result<Answers> {
     let kind = snapshot.parameters().ids();
-    with_snapshot!(snapshot, snapshot => start(options.apply(snapshot.pairs(k)?), [kind, kind]))
+    with_snapshot!(snapshot, snapshot => {
+        start(options.among.pairs(options.apply(snapshot.pairs(k)?), k)?, [kind, kind])
+    })
 }
 
 /// All pairs of a record of one store and one of another within distance `k`; columns as of [`pairs`].

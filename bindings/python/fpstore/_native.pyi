@@ -1,7 +1,7 @@
 """Types of the native part."""
 
 import pathlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from types import TracebackType
 from typing import Any, Literal, final, overload
 
@@ -34,6 +34,7 @@ __all__ = [
     "compare",
     "create",
     "health",
+    "linked",
     "lucene_min_hash",
     "minhash",
     "open",
@@ -267,8 +268,18 @@ class Store(BaseStore):
     def contains_near(self, fingerprint: Column, k: int | None = None) -> Array: ...
     def get(self, fingerprint: Fingerprint) -> list[Any]: ...
     def get_id(self, id: Id) -> list[int]: ...
+    def deal(self, folder: Path, *, groups: int, k: int | None = None) -> list[dict[str, Any]]: ...
     def records(self) -> Answers: ...
-    def pairs(self, k: int | None = None, *, memory: Size | None = None, tmp_dir: Path | None = None) -> Answers: ...
+    def pairs(
+        self,
+        k: int | None = None,
+        *,
+        distinct: bool = False,
+        part: int | None = None,
+        more: Sequence[Store | Snapshot] | None = None,
+        memory: Size | None = None,
+        tmp_dir: Path | None = None,
+    ) -> Answers: ...
     def join(
         self, other: Store | Snapshot, k: int | None = None, *, memory: Size | None = None, tmp_dir: Path | None = None
     ) -> Answers: ...
@@ -278,6 +289,9 @@ class Store(BaseStore):
         *,
         linkage: str = "single",
         keep: Keep = None,
+        min_size: int = 1,
+        part: int | None = None,
+        more: Sequence[Store | Snapshot] | None = None,
         memory: Size | None = None,
         tmp_dir: Path | None = None,
     ) -> Answers: ...
@@ -320,7 +334,16 @@ class Snapshot(BaseSnapshot):
     @overload
     def contains_near(self, fingerprint: Column, k: int | None = None) -> Array: ...
     def records(self) -> Answers: ...
-    def pairs(self, k: int | None = None, *, memory: Size | None = None, tmp_dir: Path | None = None) -> Answers: ...
+    def pairs(
+        self,
+        k: int | None = None,
+        *,
+        distinct: bool = False,
+        part: int | None = None,
+        more: Sequence[Store | Snapshot] | None = None,
+        memory: Size | None = None,
+        tmp_dir: Path | None = None,
+    ) -> Answers: ...
     def join(
         self, other: Store | Snapshot, k: int | None = None, *, memory: Size | None = None, tmp_dir: Path | None = None
     ) -> Answers: ...
@@ -330,6 +353,9 @@ class Snapshot(BaseSnapshot):
         *,
         linkage: str = "single",
         keep: Keep = None,
+        min_size: int = 1,
+        part: int | None = None,
+        more: Sequence[Store | Snapshot] | None = None,
         memory: Size | None = None,
         tmp_dir: Path | None = None,
     ) -> Answers: ...
@@ -560,6 +586,7 @@ def compare(
     a: str, b: str, *, method: str = "simhash", threshold: float | None = None, **options: Any
 ) -> dict[str, Any]: ...
 def health(fingerprints: Column, *, width: int | None = None) -> dict[str, Any]: ...
+def linked(count: int, a: Column, b: Column, *, linkage: str) -> Array: ...
 def lucene_min_hash(texts: Column, **options: Any) -> Array: ...
 def renamed(batch: Batch, names: list[str], values: Array) -> Batch: ...
 def _table(bytes: bytes) -> Table: ...

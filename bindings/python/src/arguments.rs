@@ -119,7 +119,8 @@ impl Opening {
 
 /// What work over all records may take.
 pub(crate) fn pair_options(memory: Option<&Size>, tmp_dir: Option<PathBuf>) -> PyResult<PairOptions> {
-    Ok(PairOptions { memory: memory.map(Size::bytes).transpose()?, temp_dir: tmp_dir })
+    let memory = memory.map(Size::bytes).transpose()?;
+    Ok(PairOptions { memory, temp_dir: tmp_dir, ..PairOptions::default() })
 }
 
 /// What `keep` tells.
@@ -139,5 +140,6 @@ pub(crate) fn cluster_options(
         keeper: keeper(keep, kind)?,
         memory: memory.map(Size::bytes).transpose()?,
         temp_dir: tmp_dir,
+        ..ClusterOptions::default()
     })
 }

@@ -34,9 +34,9 @@ arguments! {
     "a whole number from 0 to 255": key_bits Option<u8>, sample_bits Option<u8>;
     "a whole number from 0 to 65535": sketch Option<u16>;
     "a whole number from 0 to 4294967295": k Option<u32>, width Option<u32>, max_distance Option<u32>,
-        block_size Option<u32>;
+        block_size Option<u32>, part Option<u32>, groups u32;
     "a whole number from 0 to 18446744073709551615": count usize, nearest Option<usize>, threads Option<usize>,
-        min_shared u64, max_key_frequency Option<u64>;
+        min_shared u64, min_size u64, max_key_frequency Option<u64>;
     "a number": min_jaccard Option<f64>, threshold Option<f64>;
     "a number of bytes from 0 on, or a text such as '4GiB'": memory Option<Size>, filter_memory Option<Size>;
     "a whole number from 0 to 18446744073709551615, or a str": id GivenId;
@@ -45,8 +45,13 @@ arguments! {
         plan Option<&'a str>, codec Option<&'a str>, hasher Option<&'a str>, read_mode Option<String>,
         filters Option<String>, fingerprint_column &'a str, keys_column &'a str, id_column Option<&'a str>,
         sketch_column Option<&'a str>;
-    "True or False": evidence bool, read_only bool, hard_links bool, yes bool, replace bool, id_index bool;
+    "True or False": distinct bool, evidence bool, read_only bool, hard_links bool, yes bool, replace bool, id_index bool;
     "a str or os.PathLike": tmp_dir Option<PathBuf>;
+}
+
+/// The directory for new stores.
+pub(crate) fn folder(value: &Bound<'_, PyAny>) -> PyResult<PathBuf> {
+    extracted("folder", value, "a str or os.PathLike")
 }
 
 /// The path of a store.

@@ -21,6 +21,7 @@ mod call;
 mod capsule;
 mod errors;
 mod given;
+mod graph;
 mod key_index;
 mod loading;
 mod log;
@@ -56,6 +57,8 @@ mod _native {
     use crate::base::{PyBaseSnapshot, PyBaseStore};
     #[pymodule_export]
     use crate::batch::{_batch, PyBatch};
+    #[pymodule_export]
+    use crate::graph::linked;
     #[pymodule_export]
     use crate::key_index::{_key_match, PyKeyIndex, PyKeyMatch, PyKeySnapshot};
     #[pymodule_export]

@@ -18,14 +18,24 @@ except ImportError:
 FLAGS = doctest.NORMALIZE_WHITESPACE | doctest.ELLIPSIS
 
 
+def modules():
+    yield from (errors, plot)
+    try:
+        from fpstore import stages
+    except ImportError:
+        # It is for files of pyarrow.
+        return
+    yield stages
+
+
 def public():
     """Names of what is public, each with its docstring and with that of its class, whose example comes first."""
     yield "fpstore", fp, None
-    for module in (errors, plot):
+    for module in modules():
         name = module.__name__.split(".")[-1]
         yield name, module, None
         for member, value in vars(module).items():
-            if not member.startswith("_") and getattr(value, "__module__", "") == module.__name__:
+            if not member.startswith("_") and getattr(value, "__module__", "").startswith(module.__name__):
                 yield f"{name}.{member}", value, None
     things = [(name, getattr(fp, name)) for name in fp.__all__ if name != "__version__"]
     if threatexchange is not None:

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use arrow_array::{ArrayRef, BooleanArray};
 use fpstore::{AnyFingerprint, Match};
-use fpstore_bindings::{AnySnapshot, Handle, Question};
+use fpstore_bindings::{Among, AnySnapshot, ClusterOptions, Handle, PairOptions, Question};
 use pyo3::IntoPyObjectExt;
 use pyo3::prelude::*;
 
@@ -96,8 +96,16 @@ impl Asked {
         PyArray::new(Arc::new(BooleanArray::from(found))).into_py_any(py)
     }
 
-    pub(super) fn pairs(&self, k: Option<u32>, memory: Option<&Size>, tmp_dir: Option<PathBuf>) -> PyResult<PyAnswers> {
-        answers(fpstore_bindings::pairs(&self.snapshot, self.k(k), &pair_options(memory, tmp_dir)?))
+    pub(super) fn pairs(
+        &self,
+        k: Option<u32>,
+        is_distinct: bool,
+        among: Among,
+        memory: Option<&Size>,
+        tmp_dir: Option<PathBuf>,
+    ) -> PyResult<PyAnswers> {
+        let options = PairOptions { is_distinct, among, ..pair_options(memory, tmp_dir)? };
+        answers(fpstore_bindings::pairs(&self.snapshot, self.k(k), &options))
     }
 
     pub(super) fn join(
@@ -115,11 +123,13 @@ impl Asked {
         k: Option<u32>,
         linkage: &str,
         keep: Option<&Bound<'_, PyAny>>,
+        (min_size, among): (u64, Among),
         memory: Option<&Size>,
         tmp_dir: Option<PathBuf>,
     ) -> PyResult<PyAnswers> {
         let kind = self.snapshot.parameters().ids();
         let options = cluster_options(linkage, (keep, kind), memory, tmp_dir)?;
+        let options = ClusterOptions { min_size, among, ..options };
         answers(fpstore_bindings::clusters(&self.snapshot, self.k(k), &options))
     }
 

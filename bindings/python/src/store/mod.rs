@@ -1,9 +1,11 @@
 //! A store of fingerprints.
 //!
-//! * `load.rs`: many records, beyond memory; `write.rs`: single writes; `lookup.rs`: what is near a fingerprint.
+//! * `load.rs`: many records, beyond memory; `write.rs`: single writes; `lookup.rs`: what is near a fingerprint;
+//!   `deal.rs`: dividing the records among tasks.
 //! * `questions.rs`: work over all records, of stores and of snapshots (`snapshot.rs`), asked through `asked.rs`.
 
 mod asked;
+mod deal;
 mod load;
 mod lookup;
 mod questions;

@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use fpstore_bindings::{Among, AnySnapshot};
 use pyo3::prelude::*;
 
 use super::{PySnapshot, PyStore};
@@ -9,6 +10,20 @@ use crate::answers::{PyAnswers, answers};
 use crate::arguments::Size;
 use crate::given;
 use crate::refused::refused;
+
+/// The state of a store, or of a snapshot.
+fn state(name: &str, given: &Bound<'_, PyAny>) -> PyResult<AnySnapshot> {
+    match (given.cast::<PyStore>(), given.cast::<PySnapshot>()) {
+        (Ok(store), _) => Ok(store.get().asked()?.snapshot),
+        (_, Ok(snapshot)) => Ok(snapshot.get().asked()?.snapshot),
+        _ => Err(refused(name, given, "a Store or a Snapshot")),
+    }
+}
+
+fn among(part: Option<u32>, more: Option<&Bound<'_, PyAny>>) -> PyResult<Among> {
+    let states = |more: &Bound<'_, PyAny>| more.try_iter()?.map(|one| state("more", &one?)).collect();
+    Ok(Among { part, more: more.map_or(Ok(Vec::new()), states)? })
+}
 
 /// Methods of a class that has `asked`.
 macro_rules! questions {
@@ -28,16 +43,25 @@ macro_rules! questions {
             /// `fp_a`, `fp_b`; without ids `count_a` and `count_b`. `memory` is in bytes, `tmp_dir` for temporary
             /// files.
             ///
+            /// `more` is a list of other stores or snapshots, whose records count as those of this one. `part` is a
+            /// number from 0 to `k`: the pairs of that part of the work alone (`Store.deal`). With distinct=True there is
+            /// a row for each pair of distinct fingerprints, with the smallest id of each.
+            ///
             /// >>> store.pairs(k=3).to_pylist()
             /// [{'id_a': 10, 'id_b': 11, 'distance': 3, 'fp_a': 0, 'fp_b': 7}]
-            #[pyo3(signature = (k=None, *, memory=None, tmp_dir=None))]
+            /// >>> [len(store.pairs(k=3, part=part).read_all()) for part in range(4)]
+            /// [1, 0, 0, 0]
+            #[pyo3(signature = (k=None, *, distinct=false, part=None, more=None, memory=None, tmp_dir=None))]
             fn pairs(
                 &self,
                 #[pyo3(from_py_with = given::k)] k: Option<u32>,
+                #[pyo3(from_py_with = given::distinct)] distinct: bool,
+                #[pyo3(from_py_with = given::part)] part: Option<u32>,
+                more: Option<&Bound<'_, PyAny>>,
                 #[pyo3(from_py_with = given::memory)] memory: Option<Size>,
                 #[pyo3(from_py_with = given::tmp_dir)] tmp_dir: Option<PathBuf>,
             ) -> PyResult<PyAnswers> {
-                self.asked()?.pairs(k, memory.as_ref(), tmp_dir)
+                self.asked()?.pairs(k, distinct, among(part, more)?, memory.as_ref(), tmp_dir)
             }
 
             /// All pairs of a record of this and one of another store or snapshot. Columns as of `pairs`.
@@ -52,31 +76,35 @@ macro_rules! questions {
                 #[pyo3(from_py_with = given::memory)] memory: Option<Size>,
                 #[pyo3(from_py_with = given::tmp_dir)] tmp_dir: Option<PathBuf>,
             ) -> PyResult<PyAnswers> {
-                let snapshot = match (other.cast::<PyStore>(), other.cast::<PySnapshot>()) {
-                    (Ok(store), _) => store.get().asked()?.snapshot,
-                    (_, Ok(snapshot)) => snapshot.get().asked()?.snapshot,
-                    _ => return Err(refused("other", other, "a Store or a Snapshot")),
-                };
-                self.asked()?.join(&snapshot, k, memory.as_ref(), tmp_dir)
+                self.asked()?.join(&state("other", other)?, k, memory.as_ref(), tmp_dir)
             }
 
             /// The cluster of every record within distance `k`, in bits: a stream with `id` and `cluster`, its smallest
             /// id; without ids, `fingerprint` and `cluster`. `linkage` is "single", "star" or "complete". `keep` says
             /// which record comes first: "smallest", "largest", or a column of ids, the most important one first.
+            /// Records of clusters of fewer than `min_size` records are left out. `part` and `more` as of `pairs`.
             ///
             /// >>> clusters = store.clusters(k=3).to_pydict()
             /// >>> dict(zip(clusters["id"], clusters["cluster"]))[11]
             /// 10
-            #[pyo3(signature = (k=None, *, linkage="single", keep=None, memory=None, tmp_dir=None))]
+            /// >>> store.clusters(k=3, min_size=2).to_pydict()["id"]
+            /// [10, 11]
+            #[pyo3(signature = (k=None, *, linkage="single", keep=None, min_size=1, part=None, more=None, memory=None,
+                                        tmp_dir=None))]
+            #[allow(clippy::too_many_arguments, reason = "named arguments of Python")]
             fn clusters(
                 &self,
                 #[pyo3(from_py_with = given::k)] k: Option<u32>,
                 #[pyo3(from_py_with = given::linkage)] linkage: &str,
                 keep: Option<&Bound<'_, PyAny>>,
+                #[pyo3(from_py_with = given::min_size)] min_size: u64,
+                #[pyo3(from_py_with = given::part)] part: Option<u32>,
+                more: Option<&Bound<'_, PyAny>>,
                 #[pyo3(from_py_with = given::memory)] memory: Option<Size>,
                 #[pyo3(from_py_with = given::tmp_dir)] tmp_dir: Option<PathBuf>,
             ) -> PyResult<PyAnswers> {
-                self.asked()?.clusters(k, linkage, keep, memory.as_ref(), tmp_dir)
+                let among = (min_size, among(part, more)?);
+                self.asked()?.clusters(k, linkage, keep, among, memory.as_ref(), tmp_dir)
             }
 
             /// The ids of the records that are kept, one of each cluster; with evidence=True a row for each of the

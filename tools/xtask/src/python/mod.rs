@@ -1,7 +1,7 @@
 //! `cargo xtask python`: the package for Python, built as its users get it, and tested.
 //!
 //! The tests run in environments of their own below `target/python`, with pinned packages: one with pytest alone, one
-//! with everything that the package works with, one that checks types. `cargo xtask test` runs them with the module
+//! with everything that the package works with, one that checks types, one with Ray and Spark. `cargo xtask test` runs them with the module
 //! that was built for the tests, as jobs of their own; this task builds the wheel and tests that (`wheel.rs`).
 
 mod commands;
@@ -20,7 +20,7 @@ use environment::{Environment, PACKAGE};
 pub(crate) use wheel::run;
 
 /// The checks, each with an environment of its name.
-pub(crate) const CHECKS: [&str; 3] = ["full", "plain", "types"];
+pub(crate) const CHECKS: [&str; 4] = ["full", "plain", "types", "engines"];
 
 /// Builds the module in the profile of the tests, puts it into the package, and returns its path.
 pub(crate) fn build_module(workspace: &Workspace) -> Result<PathBuf> {
@@ -70,6 +70,9 @@ pub(crate) fn check(name: &str, programs: &Path) -> Result<()> {
     }
     let mut tests = place.module("pytest");
     tests.args(["-q", "-p", "no:cacheprovider", "--durations=3", "-rs"]).current_dir(&package);
+    if name == "engines" {
+        tests.arg("tests/engines");
+    }
     succeed(&workspace, with_programs(tests, programs))
 }
 

@@ -1,0 +1,90 @@
+"""fpstore on Ray: stages as tasks, and queries by actors that hold a store open. It needs ray and pyarrow.
+
+    import fpstore.ray
+    kept = fpstore.ray.dedup(ray.data.read_parquet("/shared/pages"), "/shared/job", id="url", distance=3)
+    found = fpstore.ray.query(ray.data.read_parquet("/shared/new"), "/shared/pages.store", k=3)
+
+Stores and jobs are directories that all nodes see. A task or an actor that dies is started again by Ray, and changes
+nothing: a task's result is there whole or not at all (:mod:`fpstore.stages`), and stores are read only.
+"""
+
+from __future__ import annotations
+
+import importlib
+import os
+import pathlib
+from typing import Any
+
+import fpstore
+from fpstore import stages
+from fpstore._types import Path
+
+ray: Any = importlib.import_module("ray")
+
+
+def _run(folder: str, stage: str, task: int) -> None:
+    stages.open(folder).run(stage, task)
+
+
+def run(job: stages.Job, *, retries: int = 3, **options: Any) -> None:
+    """Runs all tasks of a job that are left, stage by stage, as tasks of Ray.
+
+    ``options`` are those of ``ray.remote``, such as ``num_cpus`` (1) and ``memory``. Ray starts a task again whose
+    process or node has died, up to ``retries`` times.
+    """
+    task = ray.remote(**{"num_cpus": 1, "max_retries": retries} | options)(_run)
+    for stage in stages.STAGES:
+        ray.get([task.remote(str(job.folder), stage, number) for number in job.missing(stage)])
+
+
+def dedup(dataset: Any, folder: Path, *, options: dict[str, Any] | None = None, **how: Any) -> Any:
+    """The rows of a dataset without near-duplicates, a dataset.
+
+    Writes the rows to ``folder``, a new directory that all nodes see, and runs a job there. ``how`` are the arguments of
+    :func:`fpstore.stages.create`, ``options`` those of :func:`run`. The job stays: ``stages.open(folder).removed()`` is
+    the file with the reasons.
+    """
+    place = pathlib.Path(os.path.abspath(os.fspath(folder)))
+    rows = place.with_name(f"{place.name}-rows")
+    dataset.write_parquet(str(rows))
+    job = stages.create(place, sorted(rows.glob("*.parquet")), **how)
+    run(job, **options or {})
+    return ray.data.read_parquet([str(path) for path in job.kept()])
+
+
+class _Querier:
+    """Answers batches of queries, in an actor."""
+
+    def __init__(self, path: str, k: int | None, column: str) -> None:
+        self.store = fpstore.open(path, read_only=True)
+        self.k, self.column = k, column
+
+    def __call__(self, batch: Any) -> Any:
+        pyarrow = importlib.import_module("pyarrow")
+        assert isinstance(self.store, fpstore.Store)
+        queries = batch[self.column].combine_chunks()
+        found = pyarrow.table(self.store.query(queries, self.k))
+        rows = batch.take(found["query_row"])
+        matches = found.drop_columns(["query_row"]).rename_columns([f"match_{name}" for name in found.column_names if name != "query_row"])
+        for name in matches.column_names:
+            rows = rows.append_column(name, matches[name])
+        return rows
+
+
+def query(
+    dataset: Any, path: Path, k: int | None = None, *, column: str = "fingerprint", actors: int = 2, **options: Any
+) -> Any:
+    """The matches of a dataset of queries in a store, a dataset: the columns of the query, and `match_fingerprint`,
+    `match_distance` and `match_id`.
+
+    ``actors`` hold the store at ``path`` open for reading. ``options`` are those of ``Dataset.map_batches``, such as
+    ``num_cpus`` and ``batch_size``.
+    """
+    return dataset.map_batches(
+        _Querier,
+        fn_constructor_args=(os.path.abspath(os.fspath(path)), k, column),
+        batch_format="pyarrow",
+        zero_copy_batch=True,
+        concurrency=actors,
+        **options,
+    )

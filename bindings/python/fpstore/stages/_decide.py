@@ -1,0 +1,77 @@
+"""The stages that decide: which records are removed, and which rows stay."""
+
+from __future__ import annotations
+
+import pathlib
+from collections.abc import Iterable
+from typing import Any
+
+from fpstore._native import linked
+from fpstore.stages import _inputs
+from fpstore.stages._arrow import pa, pc, pq
+from fpstore.stages._fingerprints import EQUAL, NEAR
+from fpstore.stages._plan import Plan
+
+REMOVED, KEPT = "removed.parquet", "kept.parquet"
+
+
+def _read(paths: Iterable[pathlib.Path], columns: dict[str, Any]) -> Any:
+    """One table of the files that are there."""
+    tables = [pq.read_table(path, columns=list(columns)) for path in paths if path.exists()]
+    return pa.concat_tables(tables) if tables else pa.schema(list(columns.items())).empty_table()
+
+
+def _numbered(a: Any, b: Any) -> tuple[Any, Any, Any]:
+    """The distinct ids of two columns in order, and the columns as places among them."""
+    ids = pa.chunked_array(a.chunks + b.chunks, type=a.type).unique()
+    ids = ids.take(pc.sort_indices(ids))
+    return ids, pc.index_in(a, ids), pc.index_in(b, ids)
+
+
+def _keepers(linkage: str, a: Any, b: Any) -> Any:
+    """A table `id` and `keeper` of the ids of two columns, those of near records, that are not kept."""
+    ids, a, b = _numbered(a, b)
+    keepers = pa.array(linked(len(ids), a, b, linkage=linkage))
+    own = pc.subtract(pc.cumulative_sum(pa.repeat(pa.scalar(1, pa.uint32()), len(ids))), pa.scalar(1, pa.uint32()))
+    removed = pc.not_equal(keepers, own)
+    return pa.table({"id": ids.filter(removed), "keeper": ids.take(keepers.filter(removed))})
+
+
+def decide(plan: Plan, _: int, place: pathlib.Path) -> None:
+    """The removed records, in the order of their ids."""
+    id = pa.string() if plan.ids == "text" else pa.uint64()
+    groups = [plan.result("join", number) for number in range(plan.join_tasks)]
+    shares = [plan.result("partition", number) for number in range(plan.tasks)]
+    equal = _read([folder / EQUAL for folder in (*shares, *groups)], {"id": id, "cluster": id})
+    near = [folder / NEAR for folder in groups]
+    if plan.linkage == "single":
+        forest = pa.concat_tables([equal, _read(near, {"id": id, "cluster": id})])
+        removed = _keepers("single", forest["id"], forest["cluster"]).rename_columns(["id", "cluster"])
+    else:
+        removed = _stars(plan.linkage, equal, _read(near, {"id_a": id, "id_b": id, "distance": pa.uint32()}))
+    pq.write_table(removed.sort_by("id"), place / REMOVED, compression="zstd")
+
+
+def _stars(linkage: str, equal: Any, pairs: Any) -> Any:
+    """The decisions on records by the pairs of distinct fingerprints, and by which are equal."""
+    removed = _keepers(linkage, pairs["id_a"], pairs["id_b"])
+    # The distance of each to its keeper is that of their pair, in which the smaller fingerprint comes first.
+    turned = pairs.select(["id_b", "id_a", "distance"])
+    both = pa.concat_tables([one.rename_columns(["id", "keeper", "distance"]) for one in (pairs, turned)])
+    removed = removed.join(both, ["id", "keeper"], join_type="inner")
+    # Records with a fingerprint that is kept are removed by its record; others go where that goes.
+    same = _keepers("single", equal["id"], equal["cluster"]).rename_columns(["id", "same"])
+    same = same.join(removed, "same", "id", join_type="left outer")
+    keeper = pc.coalesce(same["keeper"], same["same"])
+    same = pa.table({"id": same["id"], "keeper": keeper, "distance": pc.fill_null(same["distance"], 0)})
+    return pa.concat_tables([removed, same.cast(removed.schema)])
+
+
+def keep(plan: Plan, task: int, place: pathlib.Path) -> None:
+    """The rows of a share that stay, with all columns of the input."""
+    removed = pq.read_table(plan.result("decide", 0) / REMOVED, columns=["id"])["id"]
+    schema = _inputs.schema(plan.inputs)
+    removed = removed.cast(schema.field(plan.id).type)
+    with pq.ParquetWriter(place / KEPT, schema, compression="zstd") as out:
+        for batch in _inputs.batches(_inputs.share(plan.inputs, task, plan.tasks), None, schema):
+            out.write_batch(batch.filter(pc.invert(pc.is_in(batch[plan.id], value_set=removed))))

@@ -1,0 +1,95 @@
+"""Ray, on a real cluster of several processes on this machine."""
+
+import glob
+import os
+import signal
+import threading
+import time
+
+import pytest
+
+ray = pytest.importorskip("ray")
+import fpstore.ray  # noqa: E402, after the check for ray
+from fpstore import stages  # noqa: E402
+from pages import Pages, pa, removed  # noqa: E402
+
+
+@pytest.fixture(scope="module")
+def cluster():
+    # Without what would look beyond this machine.
+    os.environ["RAY_USAGE_STATS_ENABLED"] = "0"
+    ray.init(num_cpus=4, include_dashboard=False, _node_ip_address="127.0.0.1", log_to_driver=False)
+    yield
+    ray.shutdown()
+
+
+@pytest.fixture
+def rows(tmp_path):
+    return Pages(tmp_path)
+
+
+def test_a_dataset_without_near_duplicates(cluster, rows, tmp_path):
+    dataset = ray.data.read_parquet(str(rows.folder))
+    kept = fpstore.ray.dedup(dataset, tmp_path / "job", distance=3, tasks=4)
+    assert sorted(row["id"] for row in kept.take_all()) == rows.kept
+    assert removed(stages.open(tmp_path / "job")) == rows.removed
+
+
+def processes(name):
+    """The processes whose title begins with `ray::` and this name."""
+    found = []
+    for path in glob.glob("/proc/[0-9]*/cmdline"):
+        try:
+            with open(path, "rb") as line:
+                if line.read().startswith(f"ray::{name}".encode()):
+                    found.append(int(path.split("/")[2]))
+        except OSError:
+            continue
+    return found
+
+
+class Killer(threading.Thread):
+    """Kills some processes of Ray while the test runs."""
+
+    def __init__(self, name, count):
+        super().__init__(daemon=True)
+        self.prefix, self.left, self.ended = name, count, False
+
+    def run(self):
+        while self.left and not self.ended:
+            for process in processes(self.prefix)[: self.left]:
+                try:
+                    os.kill(process, signal.SIGKILL)
+                    self.left -= 1
+                except ProcessLookupError:
+                    pass
+            time.sleep(0.2)
+
+
+@pytest.mark.skipif(not os.path.isdir("/proc"), reason="finds processes in /proc")
+def test_tasks_that_are_killed_change_nothing(cluster, rows, tmp_path):
+    files = sorted(rows.folder.glob("*.parquet"))
+    job = stages.create(tmp_path / "job", files, distance=3, tasks=4, linkage="single")
+    killer = Killer("_run", 3)
+    killer.start()
+    fpstore.ray.run(job, retries=10)
+    killer.ended = True
+    killer.join()
+    assert killer.left == 0, "no task was found to be killed"
+    assert removed(job) == rows.labels
+
+
+@pytest.mark.skipif(not os.path.isdir("/proc"), reason="finds processes in /proc")
+def test_queries_by_actors_of_which_one_is_killed(cluster, rows):
+    queries = [value ^ 5 for value in rows.values[:800]]
+    expected = rows.matches(queries)
+    for kills in (0, 1):
+        dataset = ray.data.from_arrow(pa.table({"fingerprint": pa.array(queries, pa.uint64())})).repartition(20)
+        killer = Killer("MapWorker", kills)
+        killer.start()
+        found = fpstore.ray.query(dataset, rows.store, 3, actors=2, batch_size=40).take_all()
+        killer.ended = True
+        killer.join()
+        assert killer.left == 0, "no actor was found to be killed"
+        names = ("fingerprint", "match_id", "match_distance")
+        assert sorted(tuple(row[name] for name in names) for row in found) == expected, kills

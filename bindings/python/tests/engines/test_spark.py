@@ -1,0 +1,165 @@
+"""Spark, on a real standalone cluster of a master and two workers on this machine."""
+
+import glob
+import os
+import pathlib
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import threading
+import time
+
+import pytest
+
+pyspark = pytest.importorskip("pyspark")
+if shutil.which("java") is None:
+    pytest.skip("Spark needs Java", allow_module_level=True)
+import fpstore as fp  # noqa: E402
+import fpstore.spark  # noqa: E402, after the check for pyspark
+from fpstore import stages  # noqa: E402
+from pages import K, Pages, pa, pq, removed  # noqa: E402
+
+
+def free_port():
+    with socket.socket() as one:
+        one.bind(("127.0.0.1", 0))
+        return one.getsockname()[1]
+
+
+@pytest.fixture(scope="module")
+def master(tmp_path_factory):
+    """The address of a cluster."""
+    folder = tmp_path_factory.mktemp("spark")
+    home = pathlib.Path(pyspark.__file__).parent
+    tests = pathlib.Path(__file__).parent
+    # Workers start Python without the paths of this process.
+    paths = [str(pathlib.Path(fp.__file__).parents[1]), str(tests), str(tests.parent)]
+    environment = os.environ | {
+        "SPARK_HOME": str(home), "SPARK_LOCAL_IP": "127.0.0.1", "PYSPARK_PYTHON": sys.executable,
+        "PYTHONPATH": os.pathsep.join(paths), "SPARK_WORKER_DIR": str(folder / "work"),
+    }
+    os.environ.update({name: environment[name] for name in ("SPARK_LOCAL_IP", "PYSPARK_PYTHON", "PYTHONPATH")})
+    os.environ["PYSPARK_DRIVER_PYTHON"] = sys.executable
+    port = free_port()
+    address = f"spark://127.0.0.1:{port}"
+    deploy = "org.apache.spark.deploy"
+    worker = [f"{deploy}.worker.Worker", "--host", "127.0.0.1", "--cores", "1", "--memory", "1g",
+              "--webui-port", "0", address]
+    commands = [[f"{deploy}.master.Master", "--host", "127.0.0.1", "--port", str(port), "--webui-port", "0"], worker, worker]
+    with open(folder / "log", "wb") as log:
+        running = []
+        for command in commands:
+            spark_class = [str(home / "bin" / "spark-class"), *command]
+            running.append(subprocess.Popen(spark_class, env=environment, stdout=log, stderr=log))
+        deadline = time.monotonic() + 90
+        while (folder / "log").read_text("utf-8", "replace").count("Successfully registered with master") < 2:
+            assert time.monotonic() < deadline, (folder / "log").read_text("utf-8", "replace")
+            time.sleep(0.3)
+        yield address
+        for process in running:
+            process.terminate()
+        for process in running:
+            process.wait(30)
+
+
+@pytest.fixture(scope="module", params=["true", "false"], ids=["adaptive", "not-adaptive"])
+def spark(master, request):
+    from pyspark.sql import SparkSession
+
+    builder = SparkSession.builder.master(master).appName("fpstore")
+    settings = {
+        "spark.sql.adaptive.enabled": request.param, "spark.ui.enabled": "false", "spark.driver.host": "127.0.0.1",
+        "spark.driver.bindAddress": "127.0.0.1", "spark.executor.memory": "700m", "spark.task.maxFailures": "20",
+        "spark.deploy.maxExecutorRetries": "50", "spark.sql.execution.arrow.pyspark.enabled": "true",
+    }
+    for name, value in settings.items():
+        builder = builder.config(name, value)
+    session = builder.getOrCreate()
+    session.sparkContext.setLogLevel("ERROR")
+    yield session
+    session.stop()
+
+
+@pytest.fixture
+def rows(tmp_path):
+    return Pages(tmp_path, signed=True)
+
+
+def signed(value):
+    return value - 2**64 if value >= 2**63 else value
+
+
+def test_a_frame_without_near_duplicates(spark, rows, tmp_path):
+    frame = spark.read.parquet(rows.folder.as_uri())
+    kept = fpstore.spark.dedup(frame, tmp_path / "job", distance=K, tasks=4)
+    assert kept.schema == frame.schema
+    assert sorted(row.id for row in kept.collect()) == rows.kept
+    assert removed(stages.open(tmp_path / "job")) == rows.removed
+
+
+def test_labels(spark, rows, tmp_path):
+    files = sorted(rows.folder.glob("*.parquet"))
+    job = stages.create(tmp_path / "job", files, distance=K, tasks=3, linkage="single")
+    fpstore.spark.run(spark, job)
+    assert removed(job) == rows.labels
+
+
+def test_queries_against_a_store(spark, rows):
+    queries = [value ^ 5 for value in rows.values[:500]]
+    frame = spark.createDataFrame([(signed(query),) for query in queries], "fingerprint bigint").repartition(5)
+    found = fpstore.spark.query(frame, rows.store, K).collect()
+    made = sorted((row.fingerprint % 2**64, row.match_id, row.match_distance) for row in found)
+    assert made == rows.matches(queries)
+
+
+def test_a_corpus_streams_by(spark, rows):
+    queries = [(signed(value ^ 9), f"query-{number}") for number, value in enumerate(rows.values[:60])]
+    frame = spark.createDataFrame(queries, "fingerprint bigint, id string")
+    corpus = spark.read.parquet(rows.folder.as_uri())
+    found = fpstore.spark.stream(corpus, frame, K).collect()
+    made = sorted((row.id, row.match_id, row.match_distance) for row in found)
+    pairs = ((id, name, (value ^ (query % 2**64)).bit_count())
+             for value, id in zip(rows.values, rows.ids, strict=True) for query, name in queries)
+    assert made == sorted(pair for pair in pairs if pair[2] <= K) and made
+
+
+def test_wide_fingerprints(spark, tmp_path):
+    values = [(7).to_bytes(32, "big"), (6).to_bytes(32, "big"), (2**255).to_bytes(32, "big")]
+    frame = spark.createDataFrame(list(zip(map(bytearray, values), [1, 2, 3], strict=True)), "fingerprint binary, id bigint")
+    kept = fpstore.spark.dedup(frame, tmp_path / "job", distance=2, tasks=2)
+    assert sorted(row.id for row in kept.collect()) == [1, 3]
+
+
+def executors():
+    """The processes of executors."""
+    found = []
+    for path in glob.glob("/proc/[0-9]*/cmdline"):
+        try:
+            with open(path, "rb") as line:
+                if b"CoarseGrainedExecutorBackend" in line.read():
+                    found.append(int(path.split("/")[2]))
+        except OSError:
+            continue
+    return found
+
+
+@pytest.mark.skipif(not os.path.isdir("/proc"), reason="finds processes in /proc")
+def test_an_executor_that_is_killed_changes_nothing(spark, rows, tmp_path):
+    files = sorted(rows.folder.glob("*.parquet"))
+    job = stages.create(tmp_path / "job", files, distance=K, tasks=8)
+    killed = []
+
+    def kill():
+        while not job.plan.result("partition", 0).parent.exists():
+            time.sleep(0.01)
+        killed.append(executors()[0])
+        os.kill(killed[0], signal.SIGKILL)
+
+    killer = threading.Thread(target=kill)
+    killer.start()
+    fpstore.spark.run(spark, job)
+    killer.join()
+    assert killed and removed(job) == rows.removed
+    assert sorted(pa.concat_tables(map(pq.read_table, job.kept()))["id"].to_pylist()) == rows.kept

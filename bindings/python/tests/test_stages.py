@@ -1,0 +1,230 @@
+"""De-duplication by numbered tasks: the results are those of one store, for any number of tasks and however often a task
+is killed."""
+
+import os
+import random
+import subprocess
+import sys
+import time
+
+import pytest
+
+import brute
+import fpstore as fp
+import real
+
+pa = pytest.importorskip("pyarrow")
+pq = pytest.importorskip("pyarrow.parquet")
+from fpstore import stages  # noqa: E402, after the check for pyarrow
+
+TYPES = {64: pa.uint64(), 128: pa.binary(16), 256: pa.binary(32)}
+
+
+def column(values, width):
+    if width == 64:
+        return pa.array(values, pa.uint64())
+    return pa.array([value.to_bytes(width // 8, "big") for value in values], TYPES[width])
+
+
+def files(folder, values, ids, width=64, count=4):
+    """The records as some Parquet files, each of several row groups."""
+    table = pa.table({"id": ids, "fingerprint": column(values, width), "row": range(len(values))})
+    made = []
+    for number in range(count):
+        rows = range(number * len(values) // count, (number + 1) * len(values) // count)
+        made.append(folder / f"part-{number}.parquet")
+        pq.write_table(table.slice(rows.start, len(rows)), made[-1], row_group_size=max(1, len(rows) // 3))
+    return made
+
+
+def one_store(folder, values, ids, k, linkage, width=64):
+    """What one store with all records says: the removed ones, and the rows of the others."""
+    kind = "text" if isinstance(ids[0], str) else "u64"
+    with fp.create(folder / "one", width=width, max_distance=k, ids=kind) as store:
+        store.load(column(values, width), ids=ids)
+        if linkage == "single":
+            labels = store.clusters(k).to_pylist()
+            removed = [one for one in labels if one["id"] != one["cluster"]]
+        else:
+            wanted = ("id", "keeper", "distance")
+            evidence = store.keep(k, linkage=linkage, evidence=True).to_pylist()
+            removed = [{name: one[name] for name in wanted} for one in evidence]
+    gone = {one["id"] for one in removed}
+    order = sorted(removed, key=lambda one: one["id"])
+    return order, [row for row, id in enumerate(ids) if id not in gone]
+
+
+def results(job):
+    assert all(not job.missing(stage) for stage in stages.STAGES)
+    return pq.read_table(job.removed()).to_pylist(), pq.read_table(job.kept())["row"].to_pylist()
+
+
+def near(count, width, texts=False):
+    records = brute.clustered(count, width, seed=count + width)
+    # Some fingerprints several times.
+    records += [(value, count + number) for number, (value, _) in enumerate(records[:: 7])]
+    random.Random(1).shuffle(records)
+    values, ids = zip(*records, strict=True)
+    return list(values), [f"https://example.org/{id}" if texts else id for id in ids]
+
+
+def repeated(count):
+    """One fingerprint in most rows, and some beside it."""
+    values = [7] * count + [7 ^ 1 << bit for bit in range(64)] + [random.Random(bit).getrandbits(64) for bit in range(99)]
+    return values, list(range(len(values)))
+
+
+def of_real():
+    values = real.fingerprints().tolist()[:20_000]
+    return values + values[::50], list(range(len(values) + len(values[::50])))
+
+
+DATA = {
+    "64": (lambda: near(3000, 64), 64, 3),
+    "128": (lambda: near(2000, 128), 128, 5),
+    "256": (lambda: near(1500, 256, texts=True), 256, 8),
+    "texts": (lambda: near(2000, 64, texts=True), 64, 3),
+    "repeated": (lambda: repeated(1_000_000 if os.environ.get("FPSTORE_LONG") else 5_000), 64, 3),
+    "real": (of_real, 64, 6),
+    "equal": (lambda: near(2000, 64), 64, 0),
+}
+
+
+@pytest.mark.parametrize(
+    ("name", "linkage"),
+    [(name, "star") for name in DATA] + [(name, linkage) for name in ("64", "repeated") for linkage in ("single", "complete")],
+)
+def test_results_are_those_of_one_store(tmp_path, name, linkage):
+    make, width, k = DATA[name]
+    values, ids = make()
+    inputs = files(tmp_path, values, ids, width)
+    expected = one_store(tmp_path, values, ids, k, linkage, width)
+    for tasks in (1, 3, 16):
+        job = stages.create(tmp_path / f"job-{tasks}", inputs, distance=k, tasks=tasks, linkage=linkage)
+        job.run_all()
+        assert results(job) == expected, tasks
+
+
+def test_every_pair_is_found_by_one_task(tmp_path):
+    values, ids = near(2000, 64)
+    job = stages.create(tmp_path / "job", files(tmp_path, values, ids), distance=3, tasks=16)
+    job.run_all(workers=2)
+    found = pa.concat_tables(pq.read_table(path) for path in job.folder.glob("join/task-*/near.parquet"))
+    with fp.create(tmp_path / "one", max_distance=3) as store:
+        store.load(values, ids=ids)
+        expected = store.pairs(3, distinct=True).to_pylist()
+    wanted = sorted((one["id_a"], one["id_b"], one["distance"]) for one in expected)
+    assert sorted(zip(*(found[name].to_pylist() for name in ("id_a", "id_b", "distance")), strict=True)) == wanted
+
+
+def test_texts_get_the_fingerprints_of_simhash(tmp_path):
+    texts = [*real.documents(300), None, ""]
+    ids = [f"page-{number}" for number in range(len(texts))]
+    pq.write_table(pa.table({"id": ids, "text": texts, "row": range(len(texts))}), tmp_path / "texts.parquet", row_group_size=50)
+    job = stages.create(tmp_path / "job", [tmp_path / "texts.parquet"], text="text", distance=6, tasks=3)
+    job.run_all()
+    hashes = fp.simhash(texts)
+    given = [(value, id) for value, id in zip(hashes.to_pylist(), ids, strict=True) if value is not None]
+    removed, _ = one_store(tmp_path, *map(list, zip(*given, strict=True)), 6, "star")
+    gone = {one["id"] for one in removed}
+    assert len(gone) > 20 and results(job) == (removed, [row for row, id in enumerate(ids) if id not in gone])
+
+
+def test_rows_without_a_fingerprint_stay(tmp_path):
+    table = pa.table({"id": ["a", "b", "c"], "fingerprint": pa.array([7, None, 7], pa.uint64()), "row": [0, 1, 2]})
+    pq.write_table(table, tmp_path / "some.parquet")
+    job = stages.create(tmp_path / "job", [tmp_path / "some.parquet"], tasks=5)
+    job.run_all()
+    assert results(job) == ([{"id": "c", "keeper": "a", "distance": 0}], [0, 1])
+
+
+def test_a_killed_task_is_run_again(tmp_path):
+    values, ids = near(6000, 64)
+    inputs = files(tmp_path, values, ids)
+    expected = one_store(tmp_path, values, ids, 3, "star")
+    job = stages.create(tmp_path / "job", inputs, distance=3, tasks=4)
+    rng = random.Random(5)
+    killed = 0
+    for stage in stages.STAGES:
+        while missing := job.missing(stage):
+            # Two of the same task, too.
+            command = [sys.executable, "-m", "fpstore.stages", "run", str(job.folder), stage, str(missing[0])]
+            running = [subprocess.Popen(command) for _ in range(2)]
+            if killed < 6:
+                time.sleep(rng.uniform(0.2, 1.5))
+                alive = [process for process in running if process.poll() is None]
+                for process in alive:
+                    process.kill()
+                killed += len(alive)
+            for process in running:
+                process.wait()
+    assert killed >= 6
+    assert results(job) == expected
+    left = list(job.folder.glob("*/.making-*"))
+    assert job.clean() == len(left) and not list(job.folder.glob("*/.making-*"))
+
+
+def test_what_is_done_stays(tmp_path):
+    values, ids = near(500, 64)
+    job = stages.create(tmp_path / "job", files(tmp_path, values, ids), tasks=2)
+    job.run_all()
+    before = job.removed().stat().st_mtime_ns
+    stages.open(job.folder).run_all()
+    job.run("decide", 0)
+    assert job.removed().stat().st_mtime_ns == before
+
+
+def test_wrong_uses_are_refused(tmp_path):
+    inputs = files(tmp_path, [7, 6], [1, 2], count=1)
+    job = stages.create(tmp_path / "job", inputs, tasks=2)
+    refused = [
+        (lambda: stages.create(tmp_path / "job", inputs), "not empty"),
+        (lambda: stages.create(tmp_path / "new", inputs, id="url"), "no column 'url'"),
+        (lambda: stages.create(tmp_path / "new", inputs, linkage="double"), "linkage='double'"),
+        (lambda: stages.create(tmp_path / "new", inputs, tasks=0), "tasks=0"),
+        (lambda: stages.create(tmp_path / "new", inputs, distance=65), "64 bits"),
+        (lambda: stages.create(tmp_path / "new", inputs, features="words:2"), "features"),
+        (lambda: stages.create(tmp_path / "new", inputs, text="id", fingerprint="fingerprint"), "not both"),
+        (lambda: stages.open(tmp_path), "no job"),
+        (lambda: job.run("join", 0), "not done: 0, 1"),
+        (lambda: job.run("partition", 2), "tasks 0 to 1"),
+        (lambda: job.run("parting", 0), "no stage"),
+        (lambda: job.run_all(workers=0), "workers=0"),
+    ]
+    for call, message in refused:
+        with pytest.raises(fp.FpstoreError, match=message):
+            call()
+    assert not (tmp_path / "new").exists()
+    (job.folder / "job.json").write_text("{}")
+    with pytest.raises(fp.errors.DamagedError, match="no job of this version"):
+        stages.open(job.folder)
+
+
+def test_a_file_with_other_columns_is_named(tmp_path):
+    inputs = files(tmp_path, [7, 6, 5, 4], [1, 2, 3, 4], count=2)
+    pq.write_table(pa.table({"id": ["a"], "fingerprint": column([7], 64), "row": [0]}), inputs[1])
+    job = stages.create(tmp_path / "job", inputs, tasks=2)
+    with pytest.raises(fp.errors.InvalidInputError, match=r"part-1.parquet: the column 'id' is string"):
+        job.run_all()
+    assert job.missing("partition") == [1] and not list(job.folder.glob("*/.making-*"))
+
+
+def test_the_program(tmp_path):
+    values, ids = near(500, 64)
+    inputs = [str(path) for path in files(tmp_path, values, ids)]
+
+    def run(*arguments):
+        command = [sys.executable, "-m", "fpstore.stages", *map(str, arguments)]
+        return subprocess.run(command, capture_output=True, text=True, check=False)
+
+    folder = tmp_path / "job"
+    assert run("create", folder, "--tasks", "2", *inputs).stdout == "partition=2 join=4 decide=1 keep=2\n"
+    assert run("run", folder, "partition").returncode == 0
+    assert run("status", folder).stdout.splitlines() == ["partition\t2\t2", "join\t0\t4", "decide\t0\t1", "keep\t0\t2"]
+    early = run("run", folder, "keep", "0")
+    assert (early.returncode, early.stdout) == (2, "") and "keep needs all of join" in early.stderr
+    assert run("run", folder, "--workers", "2").returncode == 0
+    assert results(stages.open(folder)) == one_store(tmp_path, values, ids, 3, "star")
+    assert run("clean", folder).stdout == "0 interrupted tasks\n"
+    assert run("status", tmp_path / "none").returncode == 2
+    assert "examples:" in run("--help").stdout
