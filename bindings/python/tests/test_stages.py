@@ -1,5 +1,5 @@
-"""De-duplication by numbered tasks: the results are those of one store, for any number of tasks and however often a task
-is killed."""
+"""De-duplication by numbered tasks: the results are those of one store, for any number of tasks, however often one is
+killed."""
 
 import os
 import random
@@ -70,7 +70,8 @@ def near(count, width, texts=False):
 
 def repeated(count):
     """One fingerprint in most rows, and some beside it."""
-    values = [7] * count + [7 ^ 1 << bit for bit in range(64)] + [random.Random(bit).getrandbits(64) for bit in range(99)]
+    others = [random.Random(bit).getrandbits(64) for bit in range(99)]
+    values = [7] * count + [7 ^ 1 << bit for bit in range(64)] + others
     return values, list(range(len(values)))
 
 
@@ -90,10 +91,10 @@ DATA = {
 }
 
 
-@pytest.mark.parametrize(
-    ("name", "linkage"),
-    [(name, "star") for name in DATA] + [(name, linkage) for name in ("64", "repeated") for linkage in ("single", "complete")],
-)
+OTHERS = [(name, linkage) for name in ("64", "repeated") for linkage in ("single", "complete")]
+
+
+@pytest.mark.parametrize(("name", "linkage"), [(name, "star") for name in DATA] + OTHERS)
 def test_results_are_those_of_one_store(tmp_path, name, linkage):
     make, width, k = DATA[name]
     values, ids = make()
@@ -120,7 +121,8 @@ def test_every_pair_is_found_by_one_task(tmp_path):
 def test_texts_get_the_fingerprints_of_simhash(tmp_path):
     texts = [*real.documents(300), None, ""]
     ids = [f"page-{number}" for number in range(len(texts))]
-    pq.write_table(pa.table({"id": ids, "text": texts, "row": range(len(texts))}), tmp_path / "texts.parquet", row_group_size=50)
+    table = pa.table({"id": ids, "text": texts, "row": range(len(texts))})
+    pq.write_table(table, tmp_path / "texts.parquet", row_group_size=50)
     job = stages.create(tmp_path / "job", [tmp_path / "texts.parquet"], text="text", distance=6, tasks=3)
     job.run_all()
     hashes = fp.simhash(texts)

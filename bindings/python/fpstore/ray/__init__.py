@@ -17,7 +17,6 @@ from typing import Any
 
 import fpstore
 from fpstore import stages
-from fpstore._types import Path
 
 ray: Any = importlib.import_module("ray")
 
@@ -37,12 +36,12 @@ def run(job: stages.Job, *, retries: int = 3, **options: Any) -> None:
         ray.get([task.remote(str(job.folder), stage, number) for number in job.missing(stage)])
 
 
-def dedup(dataset: Any, folder: Path, *, options: dict[str, Any] | None = None, **how: Any) -> Any:
+def dedup(dataset: Any, folder: str | os.PathLike[str], *, options: dict[str, Any] | None = None, **how: Any) -> Any:
     """The rows of a dataset without near-duplicates, a dataset.
 
-    Writes the rows to ``folder``, a new directory that all nodes see, and runs a job there. ``how`` are the arguments of
-    :func:`fpstore.stages.create`, ``options`` those of :func:`run`. The job stays: ``stages.open(folder).removed()`` is
-    the file with the reasons.
+    Writes the rows beside ``folder``, a new directory that all nodes see, and runs a job there. ``how`` are the
+    arguments of :func:`fpstore.stages.create`, ``options`` those of :func:`run`. The job stays:
+    ``stages.open(folder).removed()`` is the file with the reasons.
     """
     place = pathlib.Path(os.path.abspath(os.fspath(folder)))
     rows = place.with_name(f"{place.name}-rows")
@@ -65,14 +64,19 @@ class _Querier:
         queries = batch[self.column].combine_chunks()
         found = pyarrow.table(self.store.query(queries, self.k))
         rows = batch.take(found["query_row"])
-        matches = found.drop_columns(["query_row"]).rename_columns([f"match_{name}" for name in found.column_names if name != "query_row"])
-        for name in matches.column_names:
-            rows = rows.append_column(name, matches[name])
+        for name in filter(lambda name: name != "query_row", found.column_names):
+            rows = rows.append_column(f"match_{name}", found[name])
         return rows
 
 
 def query(
-    dataset: Any, path: Path, k: int | None = None, *, column: str = "fingerprint", actors: int = 2, **options: Any
+    dataset: Any,
+    path: str | os.PathLike[str],
+    k: int | None = None,
+    *,
+    column: str = "fingerprint",
+    actors: int = 2,
+    **options: Any,
 ) -> Any:
     """The matches of a dataset of queries in a store, a dataset: the columns of the query, and `match_fingerprint`,
     `match_distance` and `match_id`.

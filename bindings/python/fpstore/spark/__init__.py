@@ -22,11 +22,10 @@ from typing import Any
 
 import fpstore
 from fpstore import stages
-from fpstore._types import Path
 
 
 def run(spark: Any, job: stages.Job) -> None:
-    """Runs all tasks of a job that are left, stage by stage: each stage is a job of Spark, each task one of its tasks."""
+    """Runs all tasks of a job that are left: each stage is a job of Spark, each task one of its tasks."""
     folder = str(job.folder)
     for stage in stages.STAGES:
         if missing := job.missing(stage):
@@ -40,7 +39,7 @@ def _task(folder: str, stage: str) -> Callable[[int], None]:
     return work
 
 
-def dedup(rows: Any, folder: Path, **how: Any) -> Any:
+def dedup(rows: Any, folder: str | os.PathLike[str], **how: Any) -> Any:
     """The rows of a DataFrame without near-duplicates, a DataFrame.
 
     Writes the rows beside ``folder``, a new directory that all executors see, and runs a job there. ``how`` are the
@@ -105,10 +104,10 @@ def _schema(rows: Any, width: int, ids: str) -> Any:
     return schema.add(name, types.StringType() if ids == "text" else types.LongType())
 
 
-def query(rows: Any, path: Path, k: int | None = None, *, column: str = "fingerprint") -> Any:
+def query(rows: Any, path: str | os.PathLike[str], k: int | None = None, *, column: str = "fingerprint") -> Any:
     """The matches of a DataFrame of queries in a store on shared storage, a DataFrame: the columns of the query, and
     `match_fingerprint`, `match_distance` and `match_id`."""
-    place = os.path.abspath(os.fspath(path))
+    place = str(pathlib.Path(path).absolute())
     store = _open(place)
 
     def work(batches: Iterator[Any]) -> Iterator[Any]:
@@ -117,14 +116,12 @@ def query(rows: Any, path: Path, k: int | None = None, *, column: str = "fingerp
     return rows.mapInArrow(work, _schema(rows, store.width, store.ids))
 
 
-def stream(
-    corpus: Any, queries: Any, k: int = 3, *, column: str = "fingerprint", id: str = "id"
-) -> Any:
+def stream(corpus: Any, queries: Any, k: int = 3, *, column: str = "fingerprint", id: str = "id") -> Any:
     """The matches of few queries in a large corpus that no store holds, a DataFrame: the rows of the corpus that match,
     and `match_fingerprint`, `match_distance` and `match_id` of the query. The batch job of Manku, Jain and Das Sarma
     (WWW 2007): the queries are sent to all executors, become tables there, and the corpus streams by.
 
-    ``queries`` is a DataFrame with the columns ``column`` and ``id``, both DataFrames have the same type of fingerprints.
+    ``queries`` is a DataFrame with the columns ``column`` and ``id``. Both DataFrames have fingerprints of one type.
     """
     spark = corpus.sparkSession
     rows = queries.select(column, id).collect()

@@ -36,8 +36,8 @@ Guaranteed:
 * A pair belongs to the first part in which its fingerprints agree (:meth:`fpstore.Store.deal`), so each is found once,
   and no task has to know what others find.
 
-Memory of a task is `memory` plus, in `decide`, some 100 bytes a near pair and a removed record and, in `keep`, the ids of
-removed records.
+Memory of a task is `memory` plus, in `decide`, some 100 bytes a near pair and a removed record and, in `keep`, the ids
+of removed records.
 """
 
 from __future__ import annotations

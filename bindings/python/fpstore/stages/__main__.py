@@ -70,11 +70,13 @@ def _run(arguments: argparse.Namespace) -> None:
 def main() -> int:
     try:
         _run(_parser().parse_args())
+        sys.stdout.flush()
+    except BrokenPipeError:
+        # The reader has ended, which is no error; the interpreter flushes once more at its end.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
     except (errors.FpstoreError, OSError) as error:
         print(f"error: {error}", file=sys.stderr)
         return 2
-    except BrokenPipeError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
     return 0
 
 

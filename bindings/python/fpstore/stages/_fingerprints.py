@@ -98,11 +98,11 @@ def join(plan: Plan, task: int, place: pathlib.Path) -> None:
     """The near pairs of a group or, for single linkage, a spanning forest of them; and what is equal in it."""
     part, group = divmod(task, plan.groups)
     paths = [plan.result("partition", number) / f"part-{part}-group-{group}" for number in range(plan.tasks)]
-    stores = [fpstore.open(path, read_only=True, filters="off") for path in paths if path.exists()]
+    opened = [fpstore.open(path, read_only=True, filters="off") for path in paths if path.exists()]
+    stores = [store for store in opened if isinstance(store, fpstore.Store)]
     if not stores:
         return
     first, more = stores[0], stores[1:]
-    assert isinstance(first, fpstore.Store)
     k, memory = plan.distance, plan.memory
     if plan.linkage == "single":
         found = first.clusters(k, part=part, more=more, min_size=2, memory=memory)
@@ -145,7 +145,8 @@ def _width(files: list[str], schema: Any, column: str) -> int:
         length = next((len(value) for batch in every for value in batch[column].to_pylist() if value is not None), 16)
     if length not in (16, 32):
         wanted = "uint64, int64, or binary of 16 or 32 bytes"
-        raise fpstore.errors.InvalidInputError(f"{files[0]}: the fingerprints in {column!r} are {type}; expected {wanted}")
+        message = f"{files[0]}: the fingerprints in {column!r} are {type}; expected {wanted}"
+        raise fpstore.errors.InvalidInputError(message)
     return 8 * length
 
 

@@ -51,14 +51,15 @@ class Plan:
 def read(folder: pathlib.Path) -> Plan:
     path = folder / NAME
     try:
-        values = json.loads(path.read_text("utf-8"))
+        values: Any = json.loads(path.read_text("utf-8"))
     except FileNotFoundError:
         raise NotFoundError(f"{folder}: there is no job here; create it first", folder) from None
     except ValueError as error:
         raise DamagedError(f"{path}: {error}", path) from None
-    if not isinstance(values, dict) or (values.pop("format", None), values.pop("version", None)) != (FORMAT, VERSION):
+    given: dict[str, Any] = dict(values) if isinstance(values, dict) else {}  # pyright: ignore
+    if (given.pop("format", None), given.pop("version", None)) != (FORMAT, VERSION):
         raise DamagedError(f"{path}: no job of this version; create it again", path)
     try:
-        return Plan(folder=folder, **values)
+        return Plan(folder=folder, **given)
     except TypeError as error:
         raise DamagedError(f"{path}: {error}", path) from None

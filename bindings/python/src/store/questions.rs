@@ -89,8 +89,9 @@ macro_rules! questions {
             /// 10
             /// >>> store.clusters(k=3, min_size=2).to_pydict()["id"]
             /// [10, 11]
-            #[pyo3(signature = (k=None, *, linkage="single", keep=None, min_size=1, part=None, more=None, memory=None,
-                                        tmp_dir=None))]
+            #[pyo3(signature = (
+                k=None, *, linkage="single", keep=None, min_size=1, part=None, more=None, memory=None, tmp_dir=None
+            ))]
             #[allow(clippy::too_many_arguments, reason = "named arguments of Python")]
             fn clusters(
                 &self,

@@ -47,7 +47,8 @@ def master(tmp_path_factory):
     deploy = "org.apache.spark.deploy"
     worker = [f"{deploy}.worker.Worker", "--host", "127.0.0.1", "--cores", "1", "--memory", "1g",
               "--webui-port", "0", address]
-    commands = [[f"{deploy}.master.Master", "--host", "127.0.0.1", "--port", str(port), "--webui-port", "0"], worker, worker]
+    master = [f"{deploy}.master.Master", "--host", "127.0.0.1", "--port", str(port), "--webui-port", "0"]
+    commands = [master, worker, worker]
     with open(folder / "log", "wb") as log:
         running = []
         for command in commands:
@@ -127,7 +128,8 @@ def test_a_corpus_streams_by(spark, rows):
 
 def test_wide_fingerprints(spark, tmp_path):
     values = [(7).to_bytes(32, "big"), (6).to_bytes(32, "big"), (2**255).to_bytes(32, "big")]
-    frame = spark.createDataFrame(list(zip(map(bytearray, values), [1, 2, 3], strict=True)), "fingerprint binary, id bigint")
+    rows = list(zip(map(bytearray, values), [1, 2, 3], strict=True))
+    frame = spark.createDataFrame(rows, "fingerprint binary, id bigint")
     kept = fpstore.spark.dedup(frame, tmp_path / "job", distance=2, tasks=2)
     assert sorted(row.id for row in kept.collect()) == [1, 3]
 
