@@ -63,8 +63,11 @@ fn flipped<F: Fingerprint>(count: usize, flips: u64) -> Vec<F> {
     all
 }
 
+/// Pairs of ids.
+type Links = Vec<(Id, Id)>;
+
 /// What tasks find that know one group each: the pairs with their smallest ids, and spanning forests.
-fn dealt<F: Fingerprint>(records: &[Record<F>], k: u32, tasks: usize, groups: u32) -> (Vec<(Id, Id)>, Vec<(Id, Id)>) {
+fn dealt<F: Fingerprint>(records: &[Record<F>], k: u32, tasks: usize, groups: u32) -> (Links, Links) {
     let fixture = Fixture::new(ReadMode::Mmap);
     let mut stores: BTreeMap<(u32, u32), Vec<Store<F>>> = BTreeMap::new();
     for (task, share) in records.chunks(records.len().div_ceil(tasks)).enumerate() {
