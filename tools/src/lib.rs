@@ -31,6 +31,7 @@ pub mod size;
 pub mod sketches;
 pub mod sketching;
 pub mod statistics;
+pub mod svg;
 pub mod text_options;
 pub mod threads;
 pub mod verified;
