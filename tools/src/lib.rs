@@ -27,6 +27,7 @@ pub mod ranks;
 pub mod repair_json;
 pub mod report;
 pub mod rows;
+pub mod sharded;
 pub mod size;
 pub mod sketches;
 pub mod sketching;
