@@ -74,6 +74,7 @@ const CRATES: &[&str] = &[
     "tools/src/bin/fpload",
     "tools/src/bin/fpquery",
     "tools/src/bin/fprepair",
+    "tools/src/bin/fpring",
     "tools/xtask/src",
 ];
 
