@@ -2,7 +2,7 @@
 
 use assert_cmd::Command;
 
-use crate::support::{fpdedup, fpdump, fphash, fpload, fpquery, fprepair, stdout};
+use crate::support::{fpdedup, fpdump, fphash, fpload, fpquery, fprepair, fpring, stdout};
 
 fn help(program: fn() -> Command, arguments: &[&str]) -> String {
     let mut command = program();
@@ -15,7 +15,7 @@ fn help(program: fn() -> Command, arguments: &[&str]) -> String {
 
 #[test]
 fn no_line_is_too_long() {
-    for program in [fpload, fpquery, fpdedup, fpdump, fprepair, fphash] {
+    for program in [fpload, fpquery, fpdedup, fpdump, fprepair, fphash, fpring] {
         let text = help(program, &["--help"]);
         help(program, &["-h"]);
         let (_, commands) = text.split_once("\nCommands:\n").unwrap_or_default();

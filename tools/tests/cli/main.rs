@@ -88,6 +88,11 @@ mod read_and_written;
 mod remove;
 mod repair;
 mod replace;
+mod ring;
+mod ring_rebalance;
+mod ring_report;
+#[cfg(unix)]
+mod ring_stopped;
 mod signals;
 mod specification;
 mod support;

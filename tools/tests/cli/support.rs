@@ -31,6 +31,10 @@ pub(crate) fn fprepair() -> Command {
     Command::new(env!("CARGO_BIN_EXE_fprepair"))
 }
 
+pub(crate) fn fpring() -> Command {
+    Command::new(env!("CARGO_BIN_EXE_fpring"))
+}
+
 /// A fingerprint and its id.
 pub(crate) type Pair = (u64, u64);
 

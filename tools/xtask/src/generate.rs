@@ -10,7 +10,7 @@ use crate::workspace::Workspace;
 
 /// The package of the programs, and their names.
 const PACKAGE: &str = "fpstore-tools";
-const PROGRAMS: [&str; 6] = ["fphash", "fpload", "fpquery", "fpdedup", "fpdump", "fprepair"];
+const PROGRAMS: [&str; 7] = ["fphash", "fpload", "fpquery", "fpdedup", "fpdump", "fprepair", "fpring"];
 
 /// A kind of text (its name in `--generate`), its folder, and the name of a program's file in it.
 type Kind = (&'static str, &'static str, fn(&str) -> String);

@@ -38,6 +38,8 @@ const LINTS_OF_PROGRAMS: (&str, &[&str]) = (
     "clippy",
     &[
         "--package",
+        "fpring",
+        "--package",
         "fpsketch",
         "--package",
         "fpstore-tools",

@@ -4,7 +4,7 @@ use anyhow::{Context, Result, ensure};
 
 use crate::workspace::{Workspace, announce};
 
-const PACKAGES: [&str; 3] = ["fpstore", "fpsketch", "fpstore-tools"];
+const PACKAGES: [&str; 4] = ["fpstore", "fpring", "fpsketch", "fpstore-tools"];
 /// Members of the workspace that are not published.
 const UNPUBLISHED: [&str; 6] =
     ["xtask", "fpstore-benches", "fpstore-bindings", "fpstore-c", "fpstore-it", "fpstore-python"];

@@ -1,8 +1,7 @@
 //! A chart of bars: axes with ticks, and places of values on them.
 
 use fpstore_tools::number::float;
-
-use crate::report::svg::{Anchor, Svg};
+use fpstore_tools::svg::{Anchor, Svg};
 
 /// Width and height of the area of bars.
 const SIZE: [f64; 2] = [370.0, 250.0];

@@ -5,7 +5,6 @@ mod chart;
 mod histogram;
 mod object;
 mod picture;
-mod svg;
 mod text;
 
 pub(crate) use about::{About, Near};
@@ -13,10 +12,11 @@ pub(crate) use about::{About, Near};
 use std::io::{self, BufWriter, Write};
 use std::path::Path;
 
-use anyhow::{Context, bail};
+use anyhow::Context;
 use fpstore::Fingerprint;
 use fpstore::clusters::{ClusterReport, Clustering};
 use fpstore_tools::output::File;
+use fpstore_tools::svg;
 
 use crate::args::ReportOptions;
 
@@ -32,13 +32,8 @@ pub(crate) struct Reporting {
 impl Reporting {
     /// Opens the file of the picture: an unusable name fails before the work begins.
     pub(crate) fn open(options: &ReportOptions) -> anyhow::Result<Self> {
-        let picture = options.picture.as_deref().map(|path| {
-            if !path.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("svg")) {
-                bail!("--picture {}: the picture is SVG; use a name that ends in .svg", path.display());
-            }
-            File::named("--picture", path)
-        });
-        Ok(Self { is_printed: options.report, picture: picture.transpose()? })
+        let picture = options.picture.as_deref().map(svg::open).transpose()?;
+        Ok(Self { is_printed: options.report, picture })
     }
 
     pub(crate) fn is_wanted(&self) -> bool {

@@ -3,11 +3,11 @@
 use fpstore::Fingerprint;
 use fpstore::clusters::ClusterReport;
 use fpstore_tools::number::{count, count_of, float};
+use fpstore_tools::svg::{Anchor, Svg};
 
 use crate::report::about::About;
 use crate::report::chart::{Chart, Scale};
 use crate::report::histogram::{self, Histogram};
-use crate::report::svg::{Anchor, Svg};
 
 /// Width of a chart with its names.
 const WIDTH: u32 = 490;

@@ -1,22 +1,45 @@
 //! Writes the few elements of SVG that a picture needs.
 
 use std::fmt::Write as _;
+use std::path::Path;
+
+use anyhow::bail;
+
+use crate::output::File;
+
+/// Opens the file that `--picture` names: an unusable name fails before the work begins.
+///
+/// # Errors
+///
+/// If the name does not end in `.svg`, or the file cannot be created.
+pub fn open(path: &Path) -> anyhow::Result<File> {
+    if !path.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("svg")) {
+        bail!("--picture {}: the picture is SVG; use a name that ends in .svg", path.display());
+    }
+    File::named("--picture", path)
+}
 
 const BLACK: &str = "#222222";
 
 /// The end of a text at its place.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum Anchor {
+pub enum Anchor {
+    /// The first character is at the place.
     Start,
+    /// The middle of the text is at the place.
     Middle,
+    /// The last character is at the place.
     End,
 }
 
 /// A picture with a white background, so that it is readable in a dark viewer, too.
-pub(super) struct Svg(String);
+#[derive(Debug)]
+pub struct Svg(String);
 
 impl Svg {
-    pub(super) fn new(width: u32, height: u32, title: &str) -> Self {
+    /// A picture of this size, without elements.
+    #[must_use]
+    pub fn new(width: u32, height: u32, title: &str) -> Self {
         let title = escaped(title);
         let head = format!(
             "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{width}\" height=\"{height}\" \
@@ -27,7 +50,7 @@ impl Svg {
     }
 
     /// A filled rectangle; a viewer shows `tip` for it.
-    pub(super) fn rect(&mut self, [x, y]: [f64; 2], [width, height]: [f64; 2], fill: &str, tip: &str) {
+    pub fn rect(&mut self, [x, y]: [f64; 2], [width, height]: [f64; 2], fill: &str, tip: &str) {
         let tip = if tip.is_empty() { String::new() } else { format!("<title>{}</title>", escaped(tip)) };
         let _ = writeln!(
             self.0,
@@ -36,7 +59,7 @@ impl Svg {
     }
 
     /// A line; `dashes` are the lengths of dashes and gaps.
-    pub(super) fn line(&mut self, [x, y]: [f64; 2], [to_x, to_y]: [f64; 2], colour: &str, dashes: &str) {
+    pub fn line(&mut self, [x, y]: [f64; 2], [to_x, to_y]: [f64; 2], colour: &str, dashes: &str) {
         let dashes = if dashes.is_empty() { String::new() } else { format!(" stroke-dasharray=\"{dashes}\"") };
         let _ = writeln!(
             self.0,
@@ -45,7 +68,7 @@ impl Svg {
     }
 
     /// A text; `more` are further attributes.
-    pub(super) fn text(&mut self, [x, y]: [f64; 2], anchor: Anchor, more: &str, text: &str) {
+    pub fn text(&mut self, [x, y]: [f64; 2], anchor: Anchor, more: &str, text: &str) {
         let anchor = match anchor {
             Anchor::Start => "start",
             Anchor::Middle => "middle",
@@ -58,7 +81,9 @@ impl Svg {
         );
     }
 
-    pub(super) fn finish(mut self) -> String {
+    /// The text of the whole picture.
+    #[must_use]
+    pub fn finish(mut self) -> String {
         self.0.push_str("</svg>\n");
         self.0
     }
