@@ -7,7 +7,8 @@
 //! * `call.rs`: long calls release the interpreter lock and end soon after Ctrl-C; `running.rs`: at the latest before
 //!   the interpreter does.
 //! * `base.rs`: what stores of fingerprints (`store/`) and key indexes (`key_index/`) share; `open.rs` makes them.
-//! * `sketch/`: fingerprints, signatures and keys of texts.
+//! * `sketch/`: fingerprints, signatures and keys of texts. `graph.rs`, `ring.rs`: what `fpstore.stages` and
+//!   `fpstore.ring` are made of.
 //!
 //! The lock of the interpreter is released in everything that takes more than some microseconds, and no lock of this
 //! crate is held while it is taken.
@@ -33,6 +34,7 @@ mod pickled;
 mod process;
 mod refused;
 mod reports;
+mod ring;
 mod running;
 mod scalar;
 mod sketch;
@@ -63,6 +65,8 @@ mod _native {
     use crate::key_index::{_key_match, PyKeyIndex, PyKeyMatch, PyKeySnapshot};
     #[pymodule_export]
     use crate::open::{create, open, repair, verify};
+    #[pymodule_export]
+    use crate::ring::PyRing;
     #[pymodule_export]
     use crate::scalar::{_match, PyMatch};
     #[pymodule_export]
