@@ -1,14 +1,14 @@
 //! Consistent hashing, as in Karger and others, "Consistent Hashing and Random Trees" (STOC 1997): nodes share keys so
 //! that few keys move when a node joins or leaves.
 //!
-//! A hash ([`Hash`]) maps bytes to a position on a circle. Every [`Node`] is on the circle at many places, its virtual
-//! nodes; `NODE#1`, `NODE#2`, ... are their labels, and the hash of a label is its position. A key belongs to the
-//! first virtual node at or after its own position, clockwise. With several replicas it belongs to the next different
-//! nodes, too. A node of twice the [weight](Node::with_weight) has twice as many virtual nodes.
+//! A hash ([`enum@Hash`]) maps bytes to a position on a circle. Every [`Node`] is on the circle at many places, its
+//! virtual nodes; `NODE#1`, `NODE#2`, ... are their labels, and the hash of a label is its position. A key belongs to
+//! the first virtual node at or after its own position, clockwise. With several replicas it belongs to the next
+//! different nodes, too. A node of twice the [weight](Node::with_weight) has twice as many virtual nodes.
 //!
-//! A [`Ring`] is the whole: it finds the nodes of a key, lists its [arcs](Ring::arcs), and [`diff`] tells exactly what
-//! moves between two rings. [`file`] reads and writes it as a file, which `format-spec/ring.md` specifies byte by byte.
-//! [`others`] has jump hashing, rendezvous hashing and the remainder of a hash, to compare.
+//! A [`Ring`] finds the nodes of a key and lists its [arcs](Ring::arcs). [`diff`] tells exactly what moves between two
+//! rings. [`mod@file`] reads and writes ring files, which `format-spec/ring.md` specifies. [`others`] has jump hashing,
+//! rendezvous hashing and the remainder of a hash, to compare.
 
 mod arcs;
 mod diff;

@@ -32,18 +32,17 @@ pub fn run(old: &Path, new: &Path, options: &Options, memory: u64) -> anyhow::Re
     file::read(old)?;
     let _lock = lock(old)?;
     // As it is now that no other run can change it.
-    let mut before = file::read(old)?;
+    let before = file::read(old)?;
     let mut summary = Summary::default();
     let former = former_path(old);
     match file::read(&former) {
         Ok(earlier) if earlier != before => {
             summary.is_continued = true;
             let mut interrupted = Rebalance::new(old, earlier, before.clone(), options, memory)?;
-            interrupted.prepare()?;
-            interrupted.clean()?;
+            let ended = interrupted.prepare().and_then(|()| interrupted.clean());
+            ended.with_context(|| format!("{} is of an interrupted run, which cannot be ended", former.display()))?;
             interrupted.end()?;
             summary.add(interrupted.summary()?);
-            before = file::read(old)?;
         }
         // The run ended between the two files: nothing was removed yet.
         Ok(_) => fs::remove_file(&former).with_context(|| former.display().to_string())?,
@@ -56,8 +55,10 @@ pub fn run(old: &Path, new: &Path, options: &Options, memory: u64) -> anyhow::Re
     }
     let mut rebalance = Rebalance::new(old, before, after, options, memory)?;
     rebalance.prepare()?;
-    rebalance.copy()?;
-    rebalance.verify()?;
+    // A pass that adds nothing has looked all records up.
+    if rebalance.copy()? > 0 {
+        rebalance.verify()?;
+    }
     if is_replaced {
         rebalance.replace()?;
     }
