@@ -57,6 +57,9 @@ class ShardedStore:
     ``nodes`` returns the store of a node, given its name and its directory: by default the directory is opened. It may
     return anything with the methods of :class:`fpstore.Store` that are used, such as a handle of an actor, and raises an
     exception where a node cannot be reached.
+
+    >>> pages.ring.nodes
+    ['a', 'b', 'c']
     """
 
     def __init__(self, path: str | os.PathLike[str], nodes: Callable[[str, Any], Any]) -> None:
@@ -188,10 +191,9 @@ def _array(values: Column, width: int = 64) -> Any:
     """A column as an array of pyarrow."""
     if hasattr(values, "__arrow_c_array__") or hasattr(values, "__arrow_c_stream__"):
         return pa.chunked_array(values) if hasattr(values, "__arrow_c_stream__") else pa.array(values)
-    given = list(values)
+    given: list[Any] = list(values)  # pyright: ignore
     if width > 64 and given and isinstance(given[0], int):
-        given = [value.to_bytes(width // 8, "big") for value in given if isinstance(value, int)]
-        return pa.array(given, pa.binary(width // 8))
+        return pa.array([value.to_bytes(width // 8, "big") for value in given], pa.binary(width // 8))
     return pa.array(given, pa.uint64()) if given and isinstance(given[0], int) else pa.array(given)
 
 
@@ -233,5 +235,5 @@ def create(path: str | os.PathLike[str], **parameters: Any) -> ShardedStore:
     fpstore.errors.AlreadyExistsError: ...
     """
     for directory in Ring(path).directories:
-        _create(directory, **parameters).close()
+        _create(directory, **parameters).close()  # pyright: ignore
     return open(path, read_only=False)

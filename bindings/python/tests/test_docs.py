@@ -18,36 +18,46 @@ except ImportError:
 FLAGS = doctest.NORMALIZE_WHITESPACE | doctest.ELLIPSIS
 
 
-def modules():
-    yield from (errors, plot)
+def optional():
+    """Modules that need pyarrow, if it is there."""
     try:
-        from fpstore import stages
+        from fpstore import ring, stages
     except ImportError:
-        # It is for files of pyarrow.
-        return
-    yield stages
+        return []
+    return [ring, stages]
+
+
+def members(name, thing, *owners):
+    """A class and what it has; the examples of the owners come first, and that of the class."""
+    yield name, thing, *owners
+    if inspect.isclass(thing) and not issubclass(thing, (tuple, Exception)):
+        for member, value in vars(thing).items():
+            if not member.startswith("_"):
+                yield f"{name}.{member}", value, *owners, thing
 
 
 def public():
-    """Names of what is public, each with its docstring and with that of its class, whose example comes first."""
-    yield "fpstore", fp, None
-    for module in modules():
+    """Names of what is public, each with what has a docstring, and with its owners, whose examples come first."""
+    yield "fpstore", fp
+    for module in (errors, plot):
         name = module.__name__.split(".")[-1]
-        yield name, module, None
+        yield name, module
         for member, value in vars(module).items():
-            if not member.startswith("_") and getattr(value, "__module__", "").startswith(module.__name__):
-                yield f"{name}.{member}", value, None
+            if not member.startswith("_") and getattr(value, "__module__", "") == module.__name__:
+                yield f"{name}.{member}", value
+    for module in optional():
+        name = module.__name__.split(".")[-1]
+        yield name, module
+        for member in module.__all__:
+            if callable(getattr(module, member)):
+                yield from members(f"{name}.{member}", getattr(module, member), module)
     things = [(name, getattr(fp, name)) for name in fp.__all__ if name != "__version__"]
     if threatexchange is not None:
-        yield "threatexchange", threatexchange, None
+        yield "threatexchange", threatexchange
         things.append(("PDQIndex", threatexchange.PDQIndex))
     for name, thing in things:
         if not inspect.ismodule(thing):
-            yield name, thing, None
-        if inspect.isclass(thing) and not issubclass(thing, (tuple, Exception)):
-            for member, value in vars(thing).items():
-                if not member.startswith("_"):
-                    yield f"{name}.{member}", value, thing
+            yield from members(name, thing)
 
 
 THINGS = {name: rest for name, *rest in public()}
@@ -65,13 +75,13 @@ def run(text, name, globs):
 
 @pytest.mark.parametrize("name", THINGS)
 def test_docstrings(name):
-    thing, owner = THINGS[name]
+    thing, *owners = THINGS[name]
     text = inspect.getdoc(thing)
     assert text, f"{name} has no docstring"
     if name.startswith("plot"):
         pytest.importorskip("matplotlib").use("agg")
     globs = {}
-    if owner is not None:
+    for owner in owners:
         run(inspect.getdoc(owner), owner.__name__, globs)
     assert run(text, name, globs) > 0, f"{name} has no example"
 

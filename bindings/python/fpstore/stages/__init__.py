@@ -7,7 +7,7 @@ Parquet files and writes Parquet files, with pyarrow.
 >>> import fpstore as fp, pyarrow as pa, pyarrow.parquet as pq, tempfile
 >>> from fpstore import stages
 >>> folder = tempfile.mkdtemp()
->>> pages = pa.table({"url": ["a", "b", "c"], "fingerprint": pa.array([0b0000, 0b0111, 2**63], pa.uint64())})
+>>> pages = pa.table({"url": ["a", "b", "c"], "fingerprint": pa.array([0b0000, 0b0111, 2**64 - 1], pa.uint64())})
 >>> pq.write_table(pages, folder + "/pages.parquet")
 >>> job = stages.create(folder + "/job", [folder + "/pages.parquet"], id="url", distance=3, tasks=2)
 >>> job.run_all()

@@ -46,11 +46,19 @@ class Job:
 
     @property
     def folder(self) -> pathlib.Path:
-        """Its folder."""
+        """Its folder.
+
+        >>> job.folder.name
+        'job'
+        """
         return self.plan.folder
 
     def tasks(self, stage: str) -> int:
-        """Number of tasks of a stage."""
+        """Number of tasks of a stage.
+
+        >>> [job.tasks(stage) for stage in stages.STAGES]
+        [0, 2, 4, 1, 2]
+        """
         if stage not in _WORK:
             raise errors.InvalidInputError(f"there is no stage {stage!r}; expected one of {', '.join(STAGES)}")
         if stage == "sketch" and self.plan.text is None:
@@ -58,11 +66,21 @@ class Job:
         return {"join": self.plan.join_tasks, "decide": 1}.get(stage, self.plan.tasks)
 
     def missing(self, stage: str) -> list[int]:
-        """The numbers of the tasks of a stage that are not done."""
+        """The numbers of the tasks of a stage that are not done.
+
+        >>> job.missing("decide")
+        [0]
+        """
         return [task for task in range(self.tasks(stage)) if not self.plan.result(stage, task).exists()]
 
     def run(self, stage: str, task: int) -> None:
-        """Runs a task, unless it is done. All tasks of the stages before have to be."""
+        """Runs a task, unless it is done. All tasks of the stages before have to be.
+
+        >>> job.run("keep", 0)
+        Traceback (most recent call last):
+        ...
+        fpstore.errors.InvalidInputError: ...job: keep needs all of partition; not done: 0. Run these first
+        """
         if not 0 <= task < self.tasks(stage):
             raise errors.InvalidInputError(f"{stage} has the tasks 0 to {self.tasks(stage) - 1}, and no task {task}")
         for earlier in STAGES[: STAGES.index(stage)]:
@@ -73,7 +91,12 @@ class Job:
         _places.make(self.plan.result(stage, task), lambda place: _WORK[stage](self.plan, task, place))
 
     def run_all(self, workers: int = 1) -> None:
-        """Runs all tasks that are not done, stage by stage, in this process or in several."""
+        """Runs all tasks that are not done, stage by stage, in this process or in several.
+
+        >>> job.run_all()
+        >>> job.missing("keep")
+        []
+        """
         if workers < 1:
             raise errors.InvalidInputError(f"workers={workers}: expected at least one")
         for stage in STAGES:
@@ -87,16 +110,28 @@ class Job:
                     done.result()
 
     def clean(self) -> int:
-        """Removes what interrupted attempts left, while no task runs; returns the number of these attempts."""
+        """Removes what interrupted attempts left, while no task runs; returns the number of these attempts.
+
+        >>> job.clean()
+        0
+        """
         return _places.clean(self.folder)
 
     def kept(self) -> list[pathlib.Path]:
-        """The files with the rows that stay, in the order of the input."""
+        """The files with the rows that stay, in the order of the input.
+
+        >>> [path.name for path in job.kept()]
+        ['kept.parquet', 'kept.parquet']
+        """
         return [self.plan.result("keep", task) / _decide.KEPT for task in range(self.tasks("keep"))]
 
     def removed(self) -> pathlib.Path:
         """The file with a row for each removed record: `id`, `keeper` and `distance` or, with single linkage, `id` and
-        `cluster`, the smallest id of its cluster."""
+        `cluster`, the smallest id of its cluster.
+
+        >>> pq.read_table(job.removed()).to_pylist()
+        [{'id': 2, 'keeper': 1, 'distance': 0}]
+        """
         return self.plan.result("decide", 0) / _decide.REMOVED
 
     def __repr__(self) -> str:
