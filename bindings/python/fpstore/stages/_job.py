@@ -129,6 +129,7 @@ class Job:
         """The file with a row for each removed record: `id`, `keeper` and `distance` or, with single linkage, `id` and
         `cluster`, the smallest id of its cluster.
 
+        >>> job.run_all()
         >>> pq.read_table(job.removed()).to_pylist()
         [{'id': 2, 'keeper': 1, 'distance': 0}]
         """
