@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import itertools
 import json
 import pathlib
@@ -98,10 +99,17 @@ def join(plan: Plan, task: int, place: pathlib.Path) -> None:
     """The near pairs of a group or, for single linkage, a spanning forest of them; and what is equal in it."""
     part, group = divmod(task, plan.groups)
     paths = [plan.result("partition", number) / f"part-{part}-group-{group}" for number in range(plan.tasks)]
-    opened = [fpstore.open(path, read_only=True, filters="off") for path in paths if path.exists()]
-    stores = [store for store in opened if isinstance(store, fpstore.Store)]
-    if not stores:
-        return
+    with contextlib.ExitStack() as opened:
+        stores: list[fpstore.Store] = []
+        for path in filter(pathlib.Path.exists, paths):
+            store = opened.enter_context(fpstore.open(path, read_only=True, filters="off"))
+            assert isinstance(store, fpstore.Store)
+            stores.append(store)
+        if stores:
+            _join(plan, part, stores, place)
+
+
+def _join(plan: Plan, part: int, stores: list[fpstore.Store], place: pathlib.Path) -> None:
     first, more = stores[0], stores[1:]
     k, memory = plan.distance, plan.memory
     if plan.linkage == "single":
