@@ -211,6 +211,40 @@ def test_a_file_with_other_columns_is_named(tmp_path):
     assert job.missing("partition") == [1] and not list(job.folder.glob("*/.making-*"))
 
 
+@pytest.mark.parametrize(
+    "ids",
+    [
+        pa.array([1, 2], pa.int64()), pa.array([1, 2], pa.int32()), pa.array(["1", "2"], pa.large_string()),
+        pa.array(["1", "2"]).dictionary_encode(),
+    ],
+    ids=lambda ids: str(ids.type).split("<")[0],
+)
+def test_ids_and_columns_keep_their_types(tmp_path, ids):
+    table = pa.table({"id": ids, "fingerprint": column([7, 6], 64).view(pa.int64())})
+    pq.write_table(table, tmp_path / "some.parquet")
+    job = stages.create(tmp_path / "job", [tmp_path / "some.parquet"], tasks=3)
+    job.run_all()
+    kept = pa.concat_tables(map(pq.read_table, job.kept()))
+    assert kept.equals(table.slice(0, 1).cast(kept.schema)) and kept.schema.field("id").type == ids.type
+
+
+def test_wrong_rows_are_named_with_their_file(tmp_path):
+    def refused(message, ids, fingerprints):
+        file = tmp_path / f"{len(list(tmp_path.iterdir()))}.parquet"
+        pq.write_table(pa.table({"id": ids, "fingerprint": fingerprints}), file)
+        job = stages.create(tmp_path / f"job of {file.name}", [file], tasks=1)
+        with pytest.raises(fp.errors.InvalidInputError, match=rf"{file.name}: .*{message}"):
+            job.run_all()
+
+    refused("row 1: the id is null", pa.array([1, None]), column([7, 6], 64))
+    refused("row 0: the id -1 is negative", pa.array([-1, 1]), column([7, 6], 64))
+    refused("fingerprints have 16 bytes", pa.array([1, 2]), pa.array([b"a" * 16, b"a" * 15]))
+    (tmp_path / "none.parquet").write_text("no Parquet")
+    for name in ("none.parquet", "missing.parquet"):
+        with pytest.raises(fp.errors.InvalidInputError, match=name):
+            stages.create(tmp_path / "new", [tmp_path / name])
+
+
 def test_the_program(tmp_path):
     values, ids = near(500, 64)
     inputs = [str(path) for path in files(tmp_path, values, ids)]

@@ -71,7 +71,9 @@ def keep(plan: Plan, task: int, place: pathlib.Path) -> None:
     """The rows of a share that stay, with all columns of the input."""
     removed = pq.read_table(plan.result("decide", 0) / REMOVED, columns=["id"])["id"]
     schema = _inputs.schema(plan.inputs)
-    removed = removed.cast(schema.field(plan.id).type)
+    is_text = plan.ids == "text"
+    removed = removed if is_text else removed.cast(schema.field(plan.id).type)
     with pq.ParquetWriter(place / KEPT, schema, compression="zstd") as out:
         for batch in _inputs.batches(_inputs.share(plan.inputs, task, plan.tasks), None, schema):
-            out.write_batch(batch.filter(pc.invert(pc.is_in(batch[plan.id], value_set=removed))))
+            ids = batch[plan.id].cast(pa.string()) if is_text else batch[plan.id]
+            out.write_batch(batch.filter(pc.invert(pc.is_in(ids, value_set=removed))))

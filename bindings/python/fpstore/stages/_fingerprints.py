@@ -65,12 +65,24 @@ def _unsigned(values: Any, width: int) -> Any:
     if pa.types.is_int64(values.type):
         return values.view(pa.uint64())
     if pa.types.is_binary(values.type) or pa.types.is_large_binary(values.type):
-        return values.cast(pa.binary(width // 8))
+        try:
+            return values.cast(pa.binary(width // 8))
+        except ValueError as error:
+            raise fpstore.errors.InvalidInputError(f"fingerprints have {width // 8} bytes: {error}") from None
     return values
 
 
 def partition(plan: Plan, task: int, place: pathlib.Path) -> None:
     """Stores of the groups of a share, and what is equal within it."""
+    try:
+        _partition(plan, task, place)
+    except fpstore.errors.InvalidInputError as error:
+        files = ", ".join(dict.fromkeys(file for file, _ in _inputs.share(plan.inputs, task, plan.tasks)))
+        message = f"task {task} of partition, of the rows of {files}: {error}"
+        raise fpstore.errors.InvalidInputError(message, error.path, error.offset, error.row) from None
+
+
+def _partition(plan: Plan, task: int, place: pathlib.Path) -> None:
     batches = _records(plan, task)
     first = next(batches, None)
     if first is None:
@@ -136,7 +148,11 @@ def describe(files: list[str], id: str, fingerprint: str | None, text: str | Non
         if name not in schema.names:
             found = ", ".join(schema.names)
             raise fpstore.errors.InvalidInputError(f"{files[0]}: there is no column {name!r}; there are {found}")
-    is_text = pa.types.is_string(schema.field(id).type) or pa.types.is_large_string(schema.field(id).type)
+    type = schema.field(id).type
+    is_text = _inputs.is_text(type)
+    if not is_text and not pa.types.is_integer(type):
+        message = f"{files[0]}: the ids in {id!r} are {type}; expected integers or strings"
+        raise fpstore.errors.InvalidInputError(message)
     return "text" if is_text else "u64", 64 if fingerprint is None else _width(files, schema, fingerprint)
 
 
