@@ -19,6 +19,8 @@ pub enum ErrorKind {
     Damaged,
     /// The file has a later version of the format, or a hash that this version does not know.
     Unsupported,
+    /// A process changes the records of the ring, or was interrupted.
+    Locked,
     /// An argument is not acceptable.
     InvalidInput,
     /// The operating system refused; see the source error.

@@ -12,6 +12,9 @@ use crate::plan::{Design, Part};
 use crate::version::{RecordIter, Snapshot};
 use std::path::{Path, PathBuf};
 
+/// Each group has a sorter, whose least memory is a quarter of a MiB.
+const MOST_GROUPS: u32 = 4096;
+
 /// A store that [`deal`] made.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
@@ -58,8 +61,8 @@ pub struct DealtStore {
 /// ```
 ///
 /// # Errors
-/// `InvalidInput` if the distance exceeds the width, there are to be no groups, or the records have no ids; those of
-/// reading and of creating a store.
+/// `InvalidInput` if the distance exceeds the width, there are to be no groups or more than 4,096, or the records have no
+/// ids; those of reading and of creating a store.
 pub fn deal<F: Fingerprint>(
     records: &Snapshot<F>,
     k: u32,
@@ -71,6 +74,10 @@ pub fn deal<F: Fingerprint>(
     if parameters.ids() == IdKind::None {
         let message = "records without ids cannot be divided among stores";
         return Err(Error::invalid(message).with_remedy("give each record an id").at_path(records.path()));
+    }
+    if groups > MOST_GROUPS {
+        let message = format!("records are divided into {MOST_GROUPS} groups at most, not into {groups}");
+        return Err(Error::invalid(message));
     }
     let parameters = parameters.clone().with_design(Design::Tables { parts: 1 }).with_id_index(false);
     let mut made = Vec::new();

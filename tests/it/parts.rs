@@ -148,7 +148,9 @@ fn what_cannot_be_divided_is_refused() {
     let fixture = Fixture::new(ReadMode::Mmap);
     let place = |_: Part, _: u32| "dealt".into();
     assert_eq!(kind(deal(&store.snapshot(), 65, 1, &place, &fixture.options).map(drop)), refused);
-    assert_eq!(kind(deal(&store.snapshot(), 3, 0, &place, &fixture.options).map(drop)), refused);
+    for groups in [0, 4097] {
+        assert_eq!(kind(deal(&store.snapshot(), 3, groups, &place, &fixture.options).map(drop)), refused);
+    }
     let counts = fixture.load(&Parameters::new(3).with_ids(fpstore::IdKind::None), &numbered(&[7, 7]), 1);
     assert_eq!(kind(deal(&counts.snapshot(), 3, 1, &place, &fixture.options).map(drop)), refused);
     assert_eq!(kind(store.pairs(3).unwrap().with_more(&[counts.snapshot()]).map(drop)), refused);

@@ -16,26 +16,33 @@ stores are directories beside the ring file, or wherever it says.
 
 Guaranteed: an answer is that of one store with all records, or an error that names the nodes that are missing; with
 partial=True the answer names them instead. That holds while `fpring rebalance` runs, too: a node answers for the records
-that the ring gives to it, and a query whose ring was replaced meanwhile is asked again.
+that the ring gives to it, and a query whose ring was replaced meanwhile is asked again. Records are loaded and removed
+while no rebalance runs. After an error of either, repeat it before anything else: until then a record may be on some of
+its nodes only. On a network file system this needs what NFS calls close-to-open consistency.
 """
 
 from __future__ import annotations
 
+import builtins
 import os
+import pathlib
+import random
+import threading
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from fpstore import errors
-from fpstore._native import Ring, Store
+from fpstore._native import Ring, RingLock, Store
 from fpstore._native import create as _create
 from fpstore._native import open as _open
 from fpstore._types import Column
 from fpstore.stages._arrow import pa, pc
 
-__all__ = ["Found", "Ring", "ShardedStore", "create", "open"]
+__all__ = ["Found", "Ring", "RingLock", "ShardedStore", "create", "open"]
 
 _ATTEMPTS = 5
 _Stamp = tuple[int, int, int]
+_Nodes = Callable[[str, pathlib.Path, bool], Any]
 
 
 class Found(NamedTuple):
@@ -51,78 +58,126 @@ class Found(NamedTuple):
     """Names of nodes that could not be asked, if some records are on these alone: the answer may lack matches."""
 
 
-class ShardedStore:
-    """A store on the nodes of a ring: :func:`create` and :func:`open` return it.
+class _View:
+    """A ring as it was in its file, and the nodes that readers of it ask."""
 
-    ``nodes`` returns the store of a node, given its name and its directory: by default the directory is opened. It may
-    return anything with the methods of :class:`fpstore.Store` that are used, such as a handle of an actor, and raises an
-    exception where a node cannot be reached.
+    def __init__(self, path: str, stamp: _Stamp) -> None:
+        self.ring = Ring(path)
+        self.stamp = stamp
+        self.nodes = list(zip(self.ring.nodes, self.ring.directories))
+        self._covers: dict[tuple[bool, ...], tuple[list[bool], float]] = {}
+
+    def cover(self, alive: list[bool], begin: int) -> tuple[list[bool], float]:
+        key = tuple(alive)
+        if key not in self._covers:
+            self._covers[key] = self.ring.cover(alive, begin)
+        return self._covers[key]
+
+
+class ShardedStore:
+    """A store on the nodes of a ring: :func:`create` and :func:`open` return it. Any number of threads may use it.
+
+    ``nodes`` returns the store of a node, given its name, its directory, and whether it is to be read only: by default
+    the directory is opened. It may return any object with the members of :class:`fpstore.Store` that are used: `width`,
+    `max_distance`, `query`, `refresh`, `load`, `load_remove` and `close`. Where a node cannot be reached, ``nodes`` and
+    these raise an OSError, such as ConnectionError, or an FpstoreError.
 
     >>> pages.ring.nodes
     ['a', 'b', 'c']
     """
 
-    def __init__(self, path: str | os.PathLike[str], nodes: Callable[[str, Any], Any]) -> None:
+    def __init__(self, path: str | os.PathLike[str], nodes: _Nodes) -> None:
         self._path = os.fspath(path)
         self._nodes = nodes
-        self._stores: dict[str, Any] = {}
-        self._stamp: _Stamp | None = None
-        self._read()
+        self._mutex = threading.Lock()
+        # The stores of the present nodes, open for reading.
+        self._stores: dict[tuple[str, pathlib.Path], Any] = {}
+        self._begin = random.randrange(2**16)
+        self._last: _View | None = None
+        self._view()
 
-    def _read(self) -> None:
-        """Reads the ring again if its file was replaced, so that it is that of `_stamp`."""
-        while (stamp := self._now()) != self._stamp:
-            self.ring = Ring(self._path)
-            if stamp == self._now():
-                self._stamp = stamp
+    @property
+    def ring(self) -> Ring:
+        """The ring, as it is in the file now.
+
+        >>> pages.ring.replicas
+        2
+        """
+        return self._view().ring
+
+    def _view(self) -> _View:
+        """Reads the ring again if its file was replaced. Stores of nodes that have left are closed by their last
+        users."""
+        while (last := self._last) is None or last.stamp != self._now():
+            view = _View(self._path, self._now())
+            with self._mutex:
+                self._last = view
+                self._stores = {node: store for node, store in self._stores.items() if node in view.nodes}
+        return last
 
     def _now(self) -> _Stamp:
-        status = os.stat(self._path)
+        try:
+            # Opening a file, unlike looking at it, asks the server of a network file system.
+            with builtins.open(self._path, "rb") as file:
+                status = os.fstat(file.fileno())
+        except FileNotFoundError:
+            raise errors.NotFoundError(f"{self._path}: there is no ring file here", self._path) from None
         return status.st_ino, status.st_mtime_ns, status.st_size
 
-    def _store(self, node: int) -> Any:
-        name, directory = self.ring.nodes[node], self.ring.directories[node]
-        key = f"{name}\0{directory}"
-        if key not in self._stores:
-            self._stores[key] = self._nodes(name, directory)
-        return self._stores[key]
+    def _reader(self, view: _View, node: int) -> Any:
+        """The store of a node in its latest state."""
+        key = view.nodes[node]
+        store = self._stores.get(key)
+        if store is None:
+            store = self._nodes(*key, True)
+            with self._mutex:
+                store = self._stores.setdefault(key, store)
+        store.refresh()
+        return store
 
-    def _each(self) -> list[Any]:
-        """The stores of all nodes."""
-        stores: list[Any] = []
-        for node, name in enumerate(self.ring.nodes):
+    def _change(self, fingerprints: Column, ids: Column, change: Callable[[_View, int, Any, Any], object]) -> None:
+        """Calls ``change`` with each node, its store, and the records as a table, while the ring stays as it is."""
+        with Ring(self._path).lock():
+            view = self._view()
+            stores: list[Any] = []
             try:
-                stores.append(self._store(node))
-            except (errors.FpstoreError, OSError) as error:
-                raise errors.IoError(f"node {name}: {error}", self._path) from error
-        return stores
+                for name, directory in view.nodes:
+                    try:
+                        stores.append(self._nodes(name, directory, False))
+                    except (errors.FpstoreError, OSError) as error:
+                        raise errors.IoError(f"node {name}: {error}", self._path) from error
+                values, names = _array(fingerprints, stores[0].width), _array(ids)
+                if len(values) != len(names):
+                    raise errors.InvalidInputError(f"there are {len(values)} fingerprints and {len(names)} ids")
+                table = pa.table({"fingerprint": values, "id": names})
+                for node, store in enumerate(stores):
+                    change(view, node, store, table)
+            finally:
+                for store in stores:
+                    store.close()
 
     def load(self, fingerprints: Column, *, ids: Column) -> None:
         """Loads records: each on all of its nodes. Not all or nothing: after an error, load them again, which adds what
-        is missing.
+        is missing. Raises LockedError while another program changes records, or after a rebalance was interrupted.
 
         >>> pages.load([7], ids=[13])
         """
-        self._read()
-        stores = self._each()
-        table = pa.table({"fingerprint": _array(fingerprints, stores[0].width), "id": _array(ids)})
-        for node, store in enumerate(stores):
-            owned = pa.array(self.ring.has(table["id"], node))
-            store.load(table.filter(owned))
+
+        def load(view: _View, node: int, store: Any, table: Any) -> None:
+            store.load(table.filter(pa.array(view.ring.has(table["id"], node))))
+
+        self._change(fingerprints, ids, load)
 
     def remove(self, fingerprints: Column, *, ids: Column) -> None:
         """Removes records from all nodes. As :meth:`load`.
 
         >>> pages.remove([7], ids=[13])
         """
-        self._read()
-        stores = self._each()
-        table = pa.table({"fingerprint": _array(fingerprints, stores[0].width), "id": _array(ids)})
-        for store in stores:
-            store.load_remove(table)
+        self._change(fingerprints, ids, lambda _view, _node, store, table: store.load_remove(table))
 
     def query(self, fingerprints: Column, k: int | None = None, *, partial: bool = False) -> Found:
-        """The records within distance ``k``, in bits, of each of a column of fingerprints.
+        """The records within distance ``k``, in bits, of each of a column of fingerprints; without it, the distance for
+        which the stores are made.
 
         Asks as few nodes as have all records. A node that fails is left out if its replicas can answer for it;
         otherwise that is an error, an :class:`fpstore.errors.IoError` with its name, unless ``partial`` is true.
@@ -131,51 +186,55 @@ class ShardedStore:
         3
         """
         for _ in range(_ATTEMPTS):
-            self._read()
-            stamp = self._stamp
-            found = self._ask(fingerprints, k, partial)
-            if self._now() == stamp:
+            view = self._view()
+            try:
+                found = self._ask(view, fingerprints, k, partial)
+            except errors.IoError:
+                # The nodes may have left the ring.
+                if self._now() == view.stamp:
+                    raise
+                continue
+            if self._now() == view.stamp:
                 return found
         raise errors.IoError(f"{self._path}: the ring was replaced {_ATTEMPTS} times during a query", self._path)
 
-    def _ask(self, fingerprints: Column, k: int | None, partial: bool) -> Found:
-        alive = [True] * len(self.ring.nodes)
+    def _ask(self, view: _View, fingerprints: Column, k: int | None, partial: bool) -> Found:
+        alive = [True] * len(view.nodes)
         failed: dict[str, Exception] = {}
         while True:
-            asked, lost = self.ring.cover(alive)
-            if lost and not partial and self._stamp == self._now():
-                reasons = "; ".join(f"node {name}: {error}" for name, error in failed.items())
+            asked, lost = view.cover(alive, self._begin)
+            if lost and (not partial or not any(asked)):
+                reasons = "; ".join(f"node {name}: {error}" for name, error in sorted(failed.items()))
                 message = f"{lost:.1%} of the records are on nodes that cannot be asked: {reasons}"
                 raise errors.IoError(message, self._path)
             answers: list[Any] = []
             for node in (node for node, is_asked in enumerate(asked) if is_asked):
                 try:
-                    answers.append(self._answer(node, asked, fingerprints, k))
+                    store = self._reader(view, node)
+                    k = store.max_distance if k is None else k
+                    found = pa.table(store.query(fingerprints, k))
+                except errors.InvalidInputError:
+                    raise
                 except (errors.FpstoreError, OSError) as error:
-                    if isinstance(error, errors.InvalidInputError):
-                        raise
+                    self._stores.pop(view.nodes[node], None)
                     alive[node] = False
-                    failed[self.ring.nodes[node]] = error
+                    failed[view.nodes[node][0]] = error
                     break
+                # A node answers for the records of which it is the first node that is asked.
+                first = pa.array(view.ring.first(found["id"], asked))
+                answers.append(found.filter(pc.equal(first, pa.scalar(node, first.type))))
             else:
                 return Found(_merged(answers), sorted(failed) if lost else [])
 
-    def _answer(self, node: int, asked: list[bool], fingerprints: Column, k: int | None) -> Any:
-        """What a node finds of the records for which it is the first one that is asked."""
-        store = self._store(node)
-        store.refresh()
-        found = pa.table(store.query(fingerprints, k))
-        first = pa.array(self.ring.first(found["id"], asked))
-        return found.filter(pc.equal(first, pa.scalar(node, first.type)))
-
     def close(self) -> None:
-        """Closes the stores of the nodes.
+        """Closes the stores of the nodes. A later query opens them again.
 
         >>> pages.close()
         """
-        for store in self._stores.values():
+        with self._mutex:
+            stores, self._stores = self._stores, {}
+        for store in stores.values():
             store.close()
-        self._stores.clear()
 
     def __enter__(self) -> ShardedStore:
         return self
@@ -184,17 +243,24 @@ class ShardedStore:
         self.close()
 
     def __repr__(self) -> str:
-        return f"<fpstore.ring.ShardedStore {self._path}, {len(self.ring.nodes)} nodes>"
+        return f"<fpstore.ring.ShardedStore {self._path}>"
 
 
 def _array(values: Column, width: int = 64) -> Any:
     """A column as an array of pyarrow."""
-    if hasattr(values, "__arrow_c_array__") or hasattr(values, "__arrow_c_stream__"):
-        return pa.chunked_array(values) if hasattr(values, "__arrow_c_stream__") else pa.array(values)
+    if hasattr(values, "__arrow_c_stream__"):
+        return pa.chunked_array(values)
+    if hasattr(values, "__arrow_c_array__"):
+        return pa.array(values)
     given: list[Any] = list(values)  # pyright: ignore
-    if width > 64 and given and isinstance(given[0], int):
-        return pa.array([value.to_bytes(width // 8, "big") for value in given], pa.binary(width // 8))
-    return pa.array(given, pa.uint64()) if given and isinstance(given[0], int) else pa.array(given)
+    if not any(isinstance(value, int) for value in given):
+        return pa.array(given)
+    try:
+        if width > 64:
+            return pa.array([value.to_bytes(width // 8, "big") for value in given], pa.binary(width // 8))
+        return pa.array(given, pa.uint64())
+    except (OverflowError, AttributeError, TypeError, ValueError) as error:
+        raise errors.InvalidInputError(f"not all values are numbers of {width} bits without a sign: {error}") from None
 
 
 def _merged(answers: list[Any]) -> Any:
@@ -203,30 +269,25 @@ def _merged(answers: list[Any]) -> Any:
     return pa.concat_tables(answers).sort_by(order)
 
 
-def _of_fingerprints(path: Any) -> Any:
-    found = _open(path, read_only=True)
+def _opened(_: str, directory: pathlib.Path, read_only: bool) -> Any:
+    found = _open(directory, read_only=read_only)
     if not isinstance(found, Store):
-        raise errors.UnsupportedError(f"{path}: a key index; the nodes have stores of fingerprints", path)
+        raise errors.UnsupportedError(f"{directory}: a key index; the nodes have stores of fingerprints", directory)
     return found
 
 
-def open(
-    path: str | os.PathLike[str], *, read_only: bool = True, nodes: Callable[[str, Any], Any] | None = None
-) -> ShardedStore:
-    """Opens the sharded store of a ring file. The stores are opened when they are used.
+def open(path: str | os.PathLike[str], *, nodes: _Nodes | None = None) -> ShardedStore:
+    """Opens the sharded store of a ring file; ``nodes`` as of :class:`ShardedStore`. Stores of nodes are opened for
+    reading when a query asks them, and for writing while records are loaded or removed.
 
     >>> ring.open(folder + "/ring.json").query([0], k=0).table.to_pydict()["id"]
     [10]
     """
-
-    def opened(_: str, directory: Any) -> Any:
-        return _of_fingerprints(directory) if read_only else _open(directory)
-
-    return ShardedStore(path, nodes or opened)
+    return ShardedStore(path, nodes or _opened)
 
 
 def create(path: str | os.PathLike[str], **parameters: Any) -> ShardedStore:
-    """Creates the store of each node of a ring file, empty, and opens them for writing. ``parameters`` are those of
+    """Creates the store of each node of a ring file, empty, and opens the sharded store. ``parameters`` are those of
     :func:`fpstore.create`.
 
     >>> ring.create(folder + "/ring.json")
@@ -234,6 +295,11 @@ def create(path: str | os.PathLike[str], **parameters: Any) -> ShardedStore:
     ...
     fpstore.errors.AlreadyExistsError: ...
     """
-    for directory in Ring(path).directories:
+    if parameters.get("ids") == "none":
+        raise errors.InvalidInputError("ids='none': the id of a record says which nodes have it")
+    directories = Ring(path).directories
+    for directory in filter(pathlib.Path.exists, directories):
+        raise errors.AlreadyExistsError(f"{directory}: there is something already", directory)
+    for directory in directories:
         _create(directory, **parameters).close()  # pyright: ignore
-    return open(path, read_only=False)
+    return open(path)

@@ -66,7 +66,7 @@ mod _native {
     #[pymodule_export]
     use crate::open::{create, open, repair, verify};
     #[pymodule_export]
-    use crate::ring::PyRing;
+    use crate::ring::{PyRing, PyRingLock};
     #[pymodule_export]
     use crate::scalar::{_match, PyMatch};
     #[pymodule_export]

@@ -1,10 +1,12 @@
 //! The ring of a sharded store.
 
+use std::collections::BTreeMap;
 use std::path::PathBuf;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use arrow_array::{Array, ArrayRef, BooleanArray, UInt32Array};
-use fpring::{ErrorKind, Ring, file};
+use fpring::file::{self, Lock};
+use fpring::{ErrorKind, Ring};
 use fpstore::{Error, IdRef, Result};
 use fpstore_bindings::input::{IdColumn, invalid};
 use pyo3::prelude::*;
@@ -30,14 +32,21 @@ use crate::source::Source;
 pub(crate) struct PyRing {
     ring: Arc<Ring>,
     path: PathBuf,
+    /// Each set of nodes that has records, and the number of positions of these on the circle.
+    owners: BTreeMap<Vec<u32>, u128>,
 }
 
 #[pymethods]
 impl PyRing {
     #[new]
     fn new(#[pyo3(from_py_with = given::path)] path: PathBuf) -> PyResult<Self> {
-        let ring = file::read(&path).map_err(|error| of_store(of_ring(&error)))?;
-        Ok(Self { ring: Arc::new(ring), path })
+        let ring = file::read(&path).map_err(|error| of_ring(&error))?;
+        let mut owners = BTreeMap::new();
+        for mut arc in ring.arcs() {
+            arc.nodes.sort_unstable();
+            *owners.entry(arc.nodes).or_default() += arc.length;
+        }
+        Ok(Self { ring: Arc::new(ring), path, owners })
     }
 
     /// The names of the nodes.
@@ -84,7 +93,8 @@ impl PyRing {
     /// >>> sum(sum(circle.has(range(100), node).to_pylist()) for node in range(3))
     /// 200
     fn has(&self, py: Python<'_>, ids: &Bound<'_, PyAny>, node: u32) -> PyResult<PyArray> {
-        self.of_ids(py, ids, move |owners| Some(u32::from(owners.contains(&node)))).map(as_bools)
+        let found = self.of_ids(py, ids, move |owners| owners.contains(&node))?;
+        Ok(PyArray::new(Arc::new(BooleanArray::from(found))))
     }
 
     /// Of the nodes that have each record of a column of ids, the first one that is `asked`, a list of bool for all
@@ -94,31 +104,44 @@ impl PyRing {
     /// True
     fn first(&self, py: Python<'_>, ids: &Bound<'_, PyAny>, asked: Vec<bool>) -> PyResult<PyArray> {
         let is_asked = move |node: &u32| asked.get(*node as usize).copied().unwrap_or(false);
-        self.of_ids(py, ids, move |owners| owners.iter().copied().find(|node| is_asked(node))).map(PyArray::new)
+        let found = self.of_ids(py, ids, move |owners| owners.iter().copied().find(|node| is_asked(node)))?;
+        Ok(PyArray::new(Arc::new(UInt32Array::from(found))))
     }
 
-    /// Of the nodes that are `alive`, a list of bool for all nodes, a few that have all records together, and the
-    /// others where there are none: a list of bool, and the share of records that none of these has.
+    /// Of the nodes that are `alive`, a list of bool for all nodes, a few that have as many records together as all of
+    /// them: a list of bool, and the share of records that none of these has. Readers that `begin` at different nodes
+    /// ask different ones.
     ///
     /// >>> circle.cover([True, True, False])
     /// ([True, True, False], 0.0)
     /// >>> asked, lost = circle.cover([True, False, False])
     /// >>> asked, 0 < lost < 1
     /// ([True, False, False], True)
-    fn cover(&self, alive: Vec<bool>) -> (Vec<bool>, f64) {
-        let mut asked: Vec<bool> = (0..self.ring.nodes().len()).map(|node| alive.get(node) == Some(&true)).collect();
-        let lost = self.lost(&asked);
-        if self.ring.settings().replicas > 1 {
-            for node in 0..asked.len() {
-                set(&mut asked, node, false);
-                if self.lost(&asked) > lost {
-                    set(&mut asked, node, alive.get(node) == Some(&true));
-                }
+    #[pyo3(signature = (alive, begin=0))]
+    fn cover(&self, mut alive: Vec<bool>, begin: usize) -> (Vec<bool>, f64) {
+        let count = self.ring.nodes().len();
+        alive.resize(count, false);
+        let lost = self.lost(&alive);
+        for node in (0..count).map(|number| begin.wrapping_add(number) % count) {
+            let Some(asked) = alive.get_mut(node).filter(|asked| **asked) else { continue };
+            *asked = false;
+            if self.lost(&alive) > lost {
+                alive.get_mut(node).into_iter().for_each(|asked| *asked = true);
             }
         }
         #[expect(clippy::cast_precision_loss, reason = "a share has 53 bits")]
         let share = lost as f64 / self.ring.settings().hash.circle() as f64;
-        (asked, share)
+        (alive, share)
+    }
+
+    /// Takes the right to change the records of the ring's nodes, until it is released: a context manager. Raises
+    /// LockedError while `fpring rebalance` has it, and after a rebalance was interrupted.
+    ///
+    /// >>> with circle.lock():
+    /// ...     pass
+    fn lock(&self) -> PyResult<PyRingLock> {
+        let lock = Lock::take(&self.path).and_then(|lock| lock.check_settled().map(|()| lock));
+        Ok(PyRingLock(Mutex::new(Some(lock.map_err(|error| of_ring(&error))?))))
     }
 
     fn __repr__(&self) -> String {
@@ -128,25 +151,25 @@ impl PyRing {
 }
 
 impl PyRing {
-    /// Positions of which no node is asked.
+    /// Positions of whose nodes none is asked.
     fn lost(&self, asked: &[bool]) -> u128 {
         let is_asked = |node: &u32| asked.get(*node as usize) == Some(&true);
-        self.ring.arcs().filter(|arc| !arc.nodes.iter().any(is_asked)).map(|arc| arc.length).sum()
+        self.owners.iter().filter(|(nodes, _)| !nodes.iter().any(is_asked)).map(|(_, length)| length).sum()
     }
 
-    /// What `make` says of the nodes of each id.
-    fn of_ids(
+    /// The result of `make` for the nodes of each id.
+    fn of_ids<T: Send + 'static>(
         &self,
         py: Python<'_>,
         ids: &Bound<'_, PyAny>,
-        make: impl Fn(&[u32]) -> Option<u32> + Send + 'static,
-    ) -> PyResult<ArrayRef> {
+        make: impl Fn(&[u32]) -> T + Send + 'static,
+    ) -> PyResult<Vec<T>> {
         let (column, ring) = (Source::of("ids", ids)?.whole(py)?, Arc::clone(&self.ring));
         call::run(py, move |_| located(&ring, &column, &make))
     }
 }
 
-fn located(ring: &Ring, column: &ArrayRef, make: &impl Fn(&[u32]) -> Option<u32>) -> Result<ArrayRef> {
+fn located<T>(ring: &Ring, column: &ArrayRef, make: &impl Fn(&[u32]) -> T) -> Result<Vec<T>> {
     let (ids, mut owners) = (IdColumn::new(Some(column))?, Vec::new());
     let of_row = |row| {
         let position = match ids.get(row)? {
@@ -157,33 +180,49 @@ fn located(ring: &Ring, column: &ArrayRef, make: &impl Fn(&[u32]) -> Option<u32>
         ring.locate_position(position, &mut owners);
         Ok(make(&owners))
     };
-    Ok(Arc::new((0..column.len()).map(of_row).collect::<Result<UInt32Array>>()?))
+    (0..column.len()).map(of_row).collect()
 }
 
-fn as_bools(numbers: ArrayRef) -> PyArray {
-    let numbers = arrow_array::cast::AsArray::as_primitive::<arrow_array::types::UInt32Type>(&numbers);
-    PyArray::new(Arc::new(numbers.iter().map(|number| number.map(|number| number == 1)).collect::<BooleanArray>()))
-}
+/// The right to change the records of a ring's nodes: `Ring.lock()`.
+///
+/// >>> lock = pages.ring.lock()
+/// >>> lock.release()
+#[pyclass(frozen, name = "RingLock", module = "fpstore.ring")]
+pub(crate) struct PyRingLock(Mutex<Option<Lock>>);
 
-fn set(values: &mut [bool], at: usize, value: bool) {
-    if let Some(slot) = values.get_mut(at) {
-        *slot = value;
+#[pymethods]
+impl PyRingLock {
+    /// Gives the right back. A second call does nothing.
+    ///
+    /// >>> lock.release()
+    fn release(&self) {
+        drop(self.0.lock().unwrap_or_else(PoisonError::into_inner).take());
+    }
+
+    fn __enter__(this: Py<Self>) -> Py<Self> {
+        this
+    }
+
+    #[pyo3(signature = (*_raised))]
+    fn __exit__(&self, _raised: &Bound<'_, PyAny>) {
+        self.release();
     }
 }
 
-/// An error of a ring as one of the library.
-fn of_ring(error: &fpring::Error) -> Error {
+/// The exception of an error of a ring.
+fn of_ring(error: &fpring::Error) -> PyErr {
     let kind = match error.kind() {
         ErrorKind::NotFound => fpstore::ErrorKind::NotFound,
         ErrorKind::AlreadyExists => fpstore::ErrorKind::AlreadyExists,
         ErrorKind::Damaged => fpstore::ErrorKind::Damaged,
         ErrorKind::Unsupported => fpstore::ErrorKind::Unsupported,
         ErrorKind::InvalidInput => fpstore::ErrorKind::InvalidInput,
+        ErrorKind::Locked => fpstore::ErrorKind::Locked,
         _ => fpstore::ErrorKind::Io,
     };
     let made = Error::new(kind, error.message().to_owned());
-    match error.path() {
+    of_store(match error.path() {
         Some(path) => made.at_path(path),
         None => made,
-    }
+    })
 }

@@ -105,39 +105,168 @@ def test_a_ring_file_that_is_none_is_named(tmp_path):
         ring.Ring(file)
 
 
-def test_queries_stay_right_while_nodes_join_and_leave(tmp_path, programs):
+def test_records_are_changed_by_one_program_at_a_time(tmp_path):
+    file = written(tmp_path / "ring.json", {"a": 1, "b": 1})
+    with ring.create(file, max_distance=3) as sharded:
+        with sharded.ring.lock():
+            for change in (sharded.load, sharded.remove):
+                with pytest.raises(fp.errors.LockedError, match=r"ring\.json\.lock.*try again later"):
+                    change([7], ids=[1])
+            assert sharded.query([7]).table.num_rows == 0
+        # As an interrupted rebalance leaves it.
+        former = tmp_path / "ring.json.former"
+        shutil.copy(file, former)
+        for change in (sharded.load, sharded.remove):
+            with pytest.raises(fp.errors.LockedError, match=r"former.*has to be run again"):
+                change([7], ids=[1])
+        former.unlink()
+        sharded.load([7], ids=[1])
+        assert sharded.query([7]).table["id"].to_pylist() == [1]
+
+
+def test_columns_that_are_no_records_are_refused(tmp_path):
+    file = written(tmp_path / "ring.json", {"a": 1, "b": 1})
+    with pytest.raises(fp.errors.InvalidInputError, match="ids='none'"):
+        ring.create(file, ids="none")
+    with ring.create(file, max_distance=3) as sharded:
+        for fingerprints, ids in [([7, 6], [1]), ([7], [-1]), ([-7], [1]), ([7, None], [None, 1]), ([7, "6"], [1, 2])]:
+            with pytest.raises(fp.FpstoreError):
+                sharded.load(fingerprints, ids=ids)
+        assert sharded.query([7, 6], 3).table.num_rows == 0
+
+
+def test_all_nodes_search_within_the_same_distance(tmp_path):
+    file = written(tmp_path / "ring.json", {"a": 1, "b": 1})
+    for name, distance in (("a", 1), ("b", 6)):
+        fp.create(tmp_path / name, max_distance=distance).close()
+    with ring.open(file) as sharded:
+        sharded.load([7] * 40, ids=range(40))
+        assert sharded.query([0]).table.num_rows in (0, 40)
+        assert sharded.query([0], 3).table.num_rows == 40
+
+
+def test_readers_ask_different_nodes(tmp_path):
+    circle = ring.Ring(written(tmp_path / "ring.json", {name: 1 for name in "abcdef"}, replicas=3, virtual=1))
+    asked = {tuple(circle.cover([True] * 6, begin)[0]) for begin in range(6)}
+    assert len(asked) > 1 and all(circle.cover(list(some)) == (list(some), 0.0) for some in asked)
+
+
+def test_a_store_that_is_made_again_is_opened_again(tmp_path):
+    file = written(tmp_path / "ring.json", {"a": 1})
+    with ring.create(file, max_distance=3) as sharded:
+        sharded.load([7], ids=[1])
+        assert sharded.query([7]).table.num_rows == 1
+        shutil.rmtree(tmp_path / "a")
+        fp.create(tmp_path / "a", max_distance=3).close()
+        assert sharded.query([7]).table.num_rows == 0
+        sharded.load([6], ids=[2])
+        assert sharded.query([7]).table["id"].to_pylist() == [2]
+
+
+def test_many_threads_use_one_store_while_its_ring_changes(tmp_path):
+    values, ids = near(300)
+    rings = [written(tmp_path / name, nodes) for name, nodes in
+             (("small", {"a": 1, "b": 1}), ("large", {"a": 1, "b": 1, "c": 1, "d": 1}))]
+    file = tmp_path / "ring.json"
+    for source in rings:
+        shutil.copy(source, file)
+        for directory in ring.Ring(file).directories:
+            shutil.rmtree(directory, ignore_errors=True)
+    # All nodes have all records, so every ring gives the same answer.
+    for name in "abcd":
+        with fp.create(tmp_path / name, max_distance=3) as store:
+            store.load(values, ids=ids)
+    failures, ended = [], threading.Event()
+
+    def ask(sharded, expected):
+        while not ended.is_set():
+            try:
+                if rows(sharded.query(values[:20], 3).table) != expected:
+                    failures.append("another answer")
+            except fp.errors.IoError as error:
+                # The ring is replaced all the time.
+                if "replaced" not in str(error):
+                    failures.append(error)
+            except Exception as error:
+                failures.append(error)
+
+    with ring.open(file) as sharded:
+        expected = rows(sharded.query(values[:20], 3).table)
+        asking = [threading.Thread(target=ask, args=(sharded, expected)) for _ in range(3)]
+        for thread in asking:
+            thread.start()
+        for number in range(60):
+            shutil.copy(rings[number % 2], tmp_path / "next")
+            os.replace(tmp_path / "next", file)
+            ended.wait(0.02)
+        ended.set()
+        for thread in asking:
+            thread.join()
+    assert not failures
+
+
+def test_queries_and_loads_stay_right_while_nodes_join_and_leave(tmp_path, programs):
     values, ids = near(20_000 if os.environ.get("FPSTORE_LONG") else 5000)
     queries = [value ^ 3 for value in values[::9]]
     file = written(tmp_path / "ring.json", {"a": 1, "b": 1, "c": 1}, replicas=2)
     with ring.create(file, max_distance=3) as sharded:
         sharded.load(values, ids=ids)
         expected = rows(sharded.query(queries, 3).table)
-    answers, ended = [], threading.Event()
+    answers, failures, ended = [], [], threading.Event()
+    # Far from all others.
+    added = [(2**64 - 1 - number, 10**6 + number) for number in range(2000)]
+    loaded = []
 
-    def ask():
-        with ring.open(file) as sharded:
-            while not ended.is_set():
-                answers.append(rows(sharded.query(queries, 3).table) == expected)
+    def guarded(work):
+        try:
+            with ring.open(file) as sharded:
+                while not ended.is_set():
+                    work(sharded)
+        except Exception as error:
+            failures.append(error)
 
-    asking = [threading.Thread(target=ask) for _ in range(2)]
-    for thread in asking:
+    def ask(sharded):
+        answers.append(rows(sharded.query(queries, 3).table) == expected)
+
+    def load(sharded):
+        some = added[len(loaded) : len(loaded) + 10]
+        try:
+            sharded.load([value for value, _ in some], ids=[id for _, id in some])
+            # Some of them are removed again.
+            sharded.remove([some[0][0]], ids=[some[0][1]])
+        except fp.errors.LockedError:
+            pass
+        else:
+            loaded.extend(some)
+        # The rebalance has to get its turn.
+        ended.wait(0.05)
+
+    working = [threading.Thread(target=guarded, args=(work,)) for work in (ask, ask, load)]
+    for thread in working:
         thread.start()
     rings = [{"a": 1, "b": 1, "c": 1, "d": 2}, {"b": 1, "c": 1, "d": 2}, {"b": 3, "c": 1, "d": 1, "e": 1}]
     for number, nodes in enumerate(rings):
         new = written(tmp_path / f"new-{number}.json", nodes, replicas=2)
         before = len(answers)
         command = [pathlib.Path(programs) / "fpring", "rebalance", file, new, "--quiet"]
-        done = subprocess.run(command, capture_output=True, text=True, check=False)
+        for _ in range(200):
+            done = subprocess.run(command, capture_output=True, text=True, check=False)
+            # A load has the ring.
+            if "try again later" not in done.stderr:
+                break
+            ended.wait(0.05)
         assert done.returncode == 0, done.stderr
-        while len(answers) < before + 3:
-            assert any(thread.is_alive() for thread in asking)
+        while len(answers) < before + 3 and not failures:
+            ended.wait(0.01)
     ended.set()
-    for thread in asking:
+    for thread in working:
         thread.join()
-    assert len(answers) >= 9 and all(answers)
+    assert not failures and len(answers) >= 9 and all(answers) and loaded
     # Every record is on its nodes and on no other.
+    removed = {id for _, id in loaded[::10]}
+    all_ids = ids + [id for _, id in loaded if id not in removed]
     circle = ring.Ring(file)
     for node, name in enumerate(circle.nodes):
         records = pa.table(fp.open(tmp_path / name, read_only=True).records())
-        owned = pa.array(circle.has(ids, node)).to_pylist()
-        assert sorted(records["id"].to_pylist()) == sorted(id for id, own in zip(ids, owned, strict=True) if own)
+        owned = pa.array(circle.has(all_ids, node)).to_pylist()
+        assert sorted(records["id"].to_pylist()) == sorted(id for id, own in zip(all_ids, owned, strict=True) if own)

@@ -5,6 +5,7 @@
 //! always a whole ring file or none.
 
 mod format;
+mod lock;
 mod write;
 
 use crate::error::{Error, ErrorKind, Result};
@@ -14,6 +15,7 @@ use std::io::Read;
 use std::path::Path;
 
 pub use format::{parse, print};
+pub use lock::{Lock, former_path};
 pub use write::{create, replace};
 
 /// Longest ring file in bytes.

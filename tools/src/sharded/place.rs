@@ -36,7 +36,6 @@ struct Numbered {
 #[derive(Debug, Default)]
 pub(super) struct Found {
     found: Vec<u32>,
-    pub(super) old: Vec<usize>,
     pub(super) new: Vec<usize>,
 }
 
@@ -84,14 +83,8 @@ impl Places {
         Ok(())
     }
 
-    /// Finds the nodes of a record in both rings. A number is placed by its decimal text.
+    /// Finds the nodes of a record in the new ring. A number is placed by its decimal text.
     pub(super) fn find(&self, id: &Id, places: &mut Found) {
-        self.old.find(id, &mut places.found, &mut places.old);
-        self.new.find(id, &mut places.found, &mut places.new);
-    }
-
-    /// Finds the nodes of a record in the new ring alone.
-    pub(super) fn find_new(&self, id: &Id, places: &mut Found) {
         self.new.find(id, &mut places.found, &mut places.new);
     }
 

@@ -1,16 +1,17 @@
 //! Moving the records of a sharded store from one ring to another.
 
-use std::ffi::OsString;
-use std::fs::{self, File, TryLockError};
+use std::fs;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, bail};
-use fpring::{ErrorKind, Ring, file};
+use fpring::file::{self, Lock, former_path};
+use fpring::{ErrorKind, Ring};
 use fpstore::bulk::RecordSorter;
 use fpstore::{Fingerprint, Options, Parameters};
 
 use super::compatible;
 use super::distribute::{Sorters, each, open, remove, shared};
+use super::joining;
 use super::place::{Found, Places};
 use super::summary::{NodeSummary, Summary};
 use crate::width::by_width;
@@ -28,18 +29,18 @@ const PASSES: u32 = 4;
 /// file; a signal has arrived. The ring file and its stores have all records then.
 pub fn run(old: &Path, new: &Path, options: &Options, memory: u64) -> anyhow::Result<Summary> {
     let after = file::read(new)?;
-    check_folder(old, new, &after)?;
     file::read(old)?;
-    let _lock = lock(old)?;
+    check_folder(old, new, &after)?;
+    let _lock = Lock::take(old)?;
     // As it is now that no other run can change it.
     let before = file::read(old)?;
     let mut summary = Summary::default();
-    let former = former_path(old);
+    let former = former_path(old)?;
     match file::read(&former) {
         Ok(earlier) if earlier != before => {
             summary.is_continued = true;
             let mut interrupted = Rebalance::new(old, earlier, before.clone(), options, memory)?;
-            let ended = interrupted.prepare().and_then(|()| interrupted.clean());
+            let ended = interrupted.resume().and_then(|()| interrupted.clean());
             ended.with_context(|| format!("{} is of an interrupted run, which cannot be ended", former.display()))?;
             interrupted.end()?;
             summary.add(interrupted.summary()?);
@@ -69,30 +70,6 @@ pub fn run(old: &Path, new: &Path, options: &Options, memory: u64) -> anyhow::Re
     summary.add(rebalance.summary()?);
     summary.is_replaced = is_replaced;
     Ok(summary)
-}
-
-/// The file that has the former ring between the replacement of the ring file and the end: its name and `.former`.
-#[must_use]
-pub fn former_path(ring_file: &Path) -> PathBuf {
-    beside(ring_file, ".former")
-}
-
-fn beside(ring_file: &Path, ending: &str) -> PathBuf {
-    let mut name = OsString::from(ring_file);
-    name.push(ending);
-    PathBuf::from(name)
-}
-
-/// Locks a ring file until the result is dropped.
-fn lock(ring_file: &Path) -> anyhow::Result<File> {
-    let path = beside(ring_file, ".lock");
-    let open = || File::options().create(true).truncate(false).write(true).open(&path);
-    let file = open().with_context(|| path.display().to_string())?;
-    match file.try_lock() {
-        Ok(()) => Ok(file),
-        Err(TryLockError::WouldBlock) => bail!("{}: another fpring moves the records of this ring", path.display()),
-        Err(TryLockError::Error(error)) => Err(error).with_context(|| path.display().to_string()),
-    }
 }
 
 /// Refuses a new ring file in another directory, if its paths would change their meaning.
@@ -147,12 +124,25 @@ impl Rebalance {
         })
     }
 
-    /// Checks all stores, and creates those of new nodes.
+    /// Checks all stores, and admits those of joining nodes: creates them, or takes out the copies of an interrupted
+    /// run, because records that were removed since then are among them.
     ///
     /// # Errors
     ///
-    /// If a store is missing or cannot be read, or the stores cannot share records; the message names the node.
+    /// If a store is missing or cannot be read, or the stores cannot share records; if the store of a joining node has
+    /// records that no run of this program copied there. The message names the node.
     pub fn prepare(&mut self) -> anyhow::Result<()> {
+        self.resume()?;
+        let (_, options) = shared(&self.options, self.memory);
+        by_width!(self.width(), F => joining::admit::<F>(&self.places.all, &options))
+    }
+
+    /// Checks all stores, for the end of an interrupted run that had replaced the ring file.
+    ///
+    /// # Errors
+    ///
+    /// As [`Rebalance::prepare`].
+    pub fn resume(&mut self) -> anyhow::Result<()> {
         self.parameters = Some(compatible::prepare(&self.places, &self.options)?);
         Ok(())
     }
@@ -186,7 +176,7 @@ impl Rebalance {
     ///
     /// If a file cannot be written.
     pub fn replace(&self) -> anyhow::Result<()> {
-        file::replace(&former_path(&self.ring_file), &self.rings.0)?;
+        file::replace(&former_path(&self.ring_file)?, &self.rings.0)?;
         Ok(file::replace(&self.ring_file, &self.rings.1)?)
     }
 
@@ -197,6 +187,7 @@ impl Rebalance {
     ///
     /// As [`Rebalance::copy`].
     pub fn clean(&mut self) -> anyhow::Result<()> {
+        joining::joined(&self.places.all)?;
         by_width!(self.width(), F => (0..self.places.all.len()).try_for_each(|place| self.clean_of::<F>(place)))
     }
 
@@ -206,7 +197,7 @@ impl Rebalance {
     ///
     /// If it cannot be removed.
     pub fn end(&self) -> anyhow::Result<()> {
-        let former = former_path(&self.ring_file);
+        let former = former_path(&self.ring_file)?;
         fs::remove_file(&former).with_context(|| former.display().to_string())
     }
 
@@ -249,12 +240,10 @@ impl Rebalance {
                 let Some(place) = all.get(source) else { continue };
                 let store = open::<F>(place, &self.options)?;
                 each(place, &store, |record| {
+                    // Also to nodes that had it before: one of its replicas may have lost it.
                     self.places.find(&record.id, &mut found);
-                    // A record on a node that it does not belong to is copied to all that it belongs to.
-                    let is_at_home = found.old.contains(&source);
-                    let is_wanted = |new: &usize| *new != source && !(is_at_home && found.old.contains(new));
                     wanted.clear();
-                    wanted.extend(found.new.iter().copied().filter(is_wanted));
+                    wanted.extend(found.new.iter().copied().filter(|new| *new != source));
                     if wanted.is_empty() { Ok(()) } else { sorters.push(record, &wanted) }
                 })?;
             }
@@ -279,7 +268,7 @@ impl Rebalance {
             let mut sorters = Sorters::<F>::new(all, targets, &options);
             let mut number = 0_u64;
             each(place, &store, |record| {
-                self.places.find_new(&record.id, &mut found);
+                self.places.find(&record.id, &mut found);
                 if found.new.contains(&source) {
                     return Ok(());
                 }

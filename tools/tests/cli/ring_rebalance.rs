@@ -5,8 +5,9 @@ use std::fmt::Write as _;
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use fpring::file::former_path;
 use fpstore::Options;
-use fpstore_tools::sharded::{Rebalance, former_path};
+use fpstore_tools::sharded::Rebalance;
 
 use crate::support::{Place, Random, fails, families, fpdump, fpload, fpquery, fpring, json_object, stdout};
 
@@ -114,7 +115,7 @@ fn joining_leaving_and_weights_move_exactly_what_they_must() {
             assert_eq!(fs::read(&sharded.ring).unwrap(), fs::read(&next).unwrap());
             sharded.check_exact();
             sharded.check_union();
-            assert!(!former_path(&sharded.ring).exists());
+            assert!(!former_path(&sharded.ring).unwrap().exists());
             // Once more, there is nothing to do.
             let report = sharded.rebalanced(&next);
             assert_eq!((&report["copied"], &report["removed"]), (&0.into(), &0.into()));
@@ -189,7 +190,7 @@ fn a_run_continues_after_any_step() {
         }
         if steps > 2 {
             begun.replace().unwrap();
-            assert!(former_path(&sharded.ring).exists());
+            assert!(former_path(&sharded.ring).unwrap().exists());
         }
         if steps > 3 {
             begun.clean().unwrap();
@@ -198,7 +199,7 @@ fn a_run_continues_after_any_step() {
         sharded.check_union();
         let report = sharded.rebalanced(&next);
         assert_eq!(report["is_continued"], steps > 2, "{report}");
-        assert!(!former_path(&sharded.ring).exists());
+        assert!(!former_path(&sharded.ring).unwrap().exists());
         sharded.check_union();
         sharded.check_exact();
         assert!(sharded.scan("a").is_empty());
@@ -239,6 +240,60 @@ fn misplaced_records_find_their_nodes() {
     sharded.rebalanced(&sharded.next(&[&["add", "d"]]));
     let mut sharded = sharded;
     sharded.lines.insert(strange.to_owned());
+    sharded.check_exact();
+}
+
+/// A removal while a run is interrupted does not reach the copies on joining nodes.
+#[test]
+fn what_was_removed_after_an_interrupted_copy_stays_removed() {
+    let mut sharded = Sharded::new(records(500), &["a", "b"], &[]);
+    let next = sharded.next(&[&["add", "c"]]);
+    let read = |path: &Path| fpring::file::read(path).unwrap();
+    let rings = (read(&sharded.ring), read(&next));
+    let mut begun = Rebalance::new(&sharded.ring, rings.0, rings.1, &Options::new(), 64 << 20).unwrap();
+    begun.prepare().unwrap();
+    begun.copy().unwrap();
+    drop(begun);
+    let line = sharded.scan("c").pop_first().unwrap();
+    for node in ["a", "b"] {
+        let store = sharded.place.path(node);
+        fpload().args(["--quiet", "--remove"]).arg(store).arg("-").write_stdin(line.clone()).assert().success();
+    }
+    assert!(sharded.lines.remove(&line));
+    sharded.check_union();
+    sharded.rebalanced(&next);
+    sharded.check_exact();
+}
+
+#[test]
+fn a_replica_that_lost_records_gets_them_back() {
+    let sharded = Sharded::new(records(500), &["--replicas=2", "a", "b", "c"], &[]);
+    let lost: Vec<String> = sharded.scan("a").into_iter().take(100).map(|line| line + "\n").collect();
+    let store = sharded.place.path("a");
+    fpload().args(["--quiet", "--remove"]).arg(store).arg("-").write_stdin(lost.concat()).assert().success();
+    assert_eq!(sharded.rebalanced(&sharded.next(&[]))["copied"], 100);
+    sharded.check_exact();
+}
+
+/// The records of a store that joins are in no node of the ring.
+#[test]
+fn a_joining_store_with_records_is_refused() {
+    let sharded = Sharded::new(records(100), &["a", "b"], &[]);
+    let (c, line) = (sharded.place.path("c"), "0123456789abcdef\t7777777\n");
+    fpload().args(["--quiet", "--create"]).arg(&c).arg("-").write_stdin(line).assert().success();
+    let next = sharded.next(&[&["add", "c"]]);
+    fails(fpring().arg("rebalance").arg(&sharded.ring).arg(next), &["node c joins", "has 1 records"]);
+    assert_eq!(sharded.scan("c").len(), 1);
+    sharded.check_exact();
+}
+
+#[test]
+fn a_ring_that_is_locked_is_left_alone() {
+    let sharded = Sharded::new(records(100), &["a", "b"], &[]);
+    let next = sharded.next(&[&["add", "c"]]);
+    let lock = fpring::file::Lock::take(&sharded.ring).unwrap();
+    fails(fpring().arg("rebalance").arg(&sharded.ring).arg(next), &["ring.json.lock", "try again later"]);
+    drop(lock);
     sharded.check_exact();
 }
 

@@ -114,7 +114,7 @@ OLD in the directory of its name, and a record is on the nodes of its id. NEW is
 a file in the same directory as OLD.
 
 First every record is copied to those of its new nodes that do not have it; a node without a store gets one with the \
-parameters of the others. Then all of them are looked up again. Then NEW's ring takes the place of OLD's in the file \
+parameters of the others. The store of a node that joins has to be empty. Then all of them are looked up again. Then NEW's ring takes the place of OLD's in the file \
 OLD. Last the records are removed from nodes that they do not belong to any more. So at every moment the nodes of \
 OLD have all records together. A query is complete if it asks all nodes of OLD, drops equal answers, and asks again \
 if OLD has changed meanwhile. The stores of nodes that left are empty afterwards; remove them when no reader uses them.
@@ -122,7 +122,8 @@ if OLD has changed meanwhile. The stores of nodes that left are empty afterwards
 Stopped or killed at any moment, the command continues when it is run again. Between replacing OLD and the end, the \
 former ring is in OLD.former. Stores without ids, and those that number their records themselves, are refused, \
 because only an id given from outside tells where a record belongs. Nothing else may write to the stores meanwhile; \
-the program locks each store as it writes to it, and OLD.lock while it runs.
+the program locks each store as it writes to it, and OLD.lock while it runs. Programs that hold this lock to add or \
+remove records are told to wait, also after an interrupted run until it was continued.
 
 Examples:
   cp ring.json next.json && fpring add next.json d
