@@ -1,7 +1,7 @@
 """A store on many nodes: records are placed on a consistent-hash ring by their ids. It needs pyarrow.
 
-`fpring create ring.json a b c --replicas 2` makes the ring, `fpring rebalance` moves records when it changes. The nodes'
-stores are directories beside the ring file, or wherever it says.
+`fpring create ring.json a b c --replicas 2` makes the ring, `fpring rebalance` moves records when it changes. The
+nodes' stores are directories beside the ring file, or wherever it says.
 
 >>> import fpstore as fp, tempfile
 >>> from fpstore import ring
@@ -15,10 +15,10 @@ stores are directories beside the ring file, or wherever it says.
 {'query_row': 0, 'fingerprint': 0, 'distance': 1, 'id': 10}
 
 Guaranteed: an answer is that of one store with all records, or an error that names the nodes that are missing; with
-partial=True the answer names them instead. That holds while `fpring rebalance` runs, too: a node answers for the records
-that the ring gives to it, and a query whose ring was replaced meanwhile is asked again. Records are loaded and removed
-while no rebalance runs. After an error of either, repeat it before anything else: until then a record may be on some of
-its nodes only. On a network file system this needs what NFS calls close-to-open consistency.
+partial=True the answer names them instead. That holds while `fpring rebalance` runs, too: a node answers for the
+records that the ring gives to it, and a query whose ring was replaced meanwhile is asked again. Records are loaded and
+removed while no rebalance runs. After an error of either, repeat it before anything else: until then a record may be on
+some of its nodes only. On a network file system this needs what NFS calls close-to-open consistency.
 """
 
 from __future__ import annotations
@@ -32,11 +32,12 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from fpstore import errors
-from fpstore._native import Ring, RingLock, Store
+from fpstore._arrow import pa, pc
+from fpstore._native import Ring, RingLock
 from fpstore._native import create as _create
 from fpstore._native import open as _open
+from fpstore._queries import opened
 from fpstore._types import Column
-from fpstore.stages._arrow import pa, pc
 
 __all__ = ["Found", "Ring", "RingLock", "ShardedStore", "create", "open"]
 
@@ -270,10 +271,7 @@ def _merged(answers: list[Any]) -> Any:
 
 
 def _opened(_: str, directory: pathlib.Path, read_only: bool) -> Any:
-    found = _open(directory, read_only=read_only)
-    if not isinstance(found, Store):
-        raise errors.UnsupportedError(f"{directory}: a key index; the nodes have stores of fingerprints", directory)
-    return found
+    return opened(directory) if read_only else _open(directory)
 
 
 def open(path: str | os.PathLike[str], *, nodes: _Nodes | None = None) -> ShardedStore:

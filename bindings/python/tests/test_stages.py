@@ -1,8 +1,10 @@
 """De-duplication by numbered tasks: the results are those of one store, for any number of tasks, however often one is
 killed."""
 
+import json
 import os
 import random
+import shutil
 import subprocess
 import sys
 import time
@@ -140,30 +142,42 @@ def test_rows_without_a_fingerprint_stay(tmp_path):
     assert results(job) == ([{"id": "c", "keeper": "a", "distance": 0}], [0, 1])
 
 
-def test_a_killed_task_is_run_again(tmp_path):
-    values, ids = near(6000, 64)
-    inputs = files(tmp_path, values, ids)
-    expected = one_store(tmp_path, values, ids, 3, "star")
-    job = stages.create(tmp_path / "job", inputs, distance=3, tasks=4)
+def begun(job, stage, task):
+    """Whether a task has begun its result."""
+    return any(job.folder.glob(f"{stage}/.making-task-{task}-*"))
+
+
+def test_a_task_of_each_stage_is_killed_and_run_again(tmp_path):
+    texts = real.documents(1500)
+    ids = [f"page-{number}" for number in range(len(texts))]
+    table = pa.table({"id": ids, "text": texts, "row": range(len(texts))})
+    pq.write_table(table, tmp_path / "texts.parquet", row_group_size=200)
+    inputs, how = [tmp_path / "texts.parquet"], {"text": "text", "distance": 6, "tasks": 2}
+    undisturbed = stages.create(tmp_path / "undisturbed", inputs, **how)
+    undisturbed.run_all()
+    job = stages.create(tmp_path / "job", inputs, **how)
     rng = random.Random(5)
-    killed = 0
     for stage in stages.STAGES:
-        while missing := job.missing(stage):
-            # Two of the same task, too.
-            command = [sys.executable, "-m", "fpstore.stages", "run", str(job.folder), stage, str(missing[0])]
+        killed = 0
+        while killed < 3:
+            # Two of the same task, too. A task that has ended before it was killed is made to begin anew.
+            task = rng.randrange(job.tasks(stage))
+            shutil.rmtree(job.plan.result(stage, task), ignore_errors=True)
+            command = [sys.executable, "-m", "fpstore.stages", "run", str(job.folder), stage, str(task)]
             running = [subprocess.Popen(command) for _ in range(2)]
-            if killed < 6:
-                time.sleep(rng.uniform(0.2, 1.5))
-                alive = [process for process in running if process.poll() is None]
-                for process in alive:
-                    process.kill()
-                killed += len(alive)
+            while not begun(job, stage, task) and any(process.poll() is None for process in running):
+                time.sleep(0.001)
+            time.sleep(rng.uniform(0, 0.03))
+            alive = [process for process in running if process.poll() is None]
+            for process in alive:
+                process.kill()
             for process in running:
                 process.wait()
-    assert killed >= 6
-    assert results(job) == expected
-    left = list(job.folder.glob("*/.making-*"))
-    assert job.clean() == len(left) and not list(job.folder.glob("*/.making-*"))
+            killed += bool(alive) and begun(job, stage, task)
+            job.clean()
+        for task in job.missing(stage):
+            job.run(stage, task)
+    assert results(job) == results(undisturbed)
 
 
 def test_what_is_done_stays(tmp_path):
@@ -189,6 +203,8 @@ def test_wrong_uses_are_refused(tmp_path):
         (lambda: stages.create(tmp_path / "new", inputs, text="id", fingerprint="fingerprint"), "not both"),
         (lambda: stages.open(tmp_path), "no job"),
         (lambda: job.run("join", 0), "not done: 0, 1"),
+        (lambda: job.run("sketch", 0), "sketch has no tasks"),
+        (lambda: stages.create(tmp_path / "new", inputs, distance=3.0), "distance=3.0: expected int"),
         (lambda: job.run("partition", 2), "tasks 0 to 1"),
         (lambda: job.run("parting", 0), "no stage"),
         (lambda: job.run_all(workers=0), "workers=0"),
@@ -197,18 +213,80 @@ def test_wrong_uses_are_refused(tmp_path):
         with pytest.raises(fp.FpstoreError, match=message):
             call()
     assert not (tmp_path / "new").exists()
-    (job.folder / "job.json").write_text("{}")
+    file = job.folder / "job.json"
+    fields = json.loads(file.read_text())
+    file.write_text("{}")
     with pytest.raises(fp.errors.DamagedError, match="no job of this version"):
         stages.open(job.folder)
+    for name, value in [("tasks", "4"), ("tasks", -1), ("tasks", True), ("inputs", []), ("id", 3), ("groups", None)]:
+        file.write_text(json.dumps(fields | {name: value}))
+        with pytest.raises(fp.errors.DamagedError, match=rf"job\.json: {'there are no' if name == 'inputs' else name}"):
+            stages.open(job.folder)
+    for text in ("[" * 200_000, "[]", "7", json.dumps(fields | {"more": 1}), file.read_text()[:50]):
+        file.write_text(text)
+        with pytest.raises(fp.errors.DamagedError, match=r"job\.json"):
+            stages.open(job.folder)
 
 
 def test_a_file_with_other_columns_is_named(tmp_path):
     inputs = files(tmp_path, [7, 6, 5, 4], [1, 2, 3, 4], count=2)
-    pq.write_table(pa.table({"id": ["a"], "fingerprint": column([7], 64), "row": [0]}), inputs[1])
     job = stages.create(tmp_path / "job", inputs, tasks=2)
+    pq.write_table(pa.table({"id": ["a"], "fingerprint": column([7], 64), "row": [0]}), inputs[1])
     with pytest.raises(fp.errors.InvalidInputError, match=r"part-1.parquet: the column 'id' is string"):
         job.run_all()
     assert job.missing("partition") == [1] and not list(job.folder.glob("*/.making-*"))
+    more = {"id": pa.array([1], pa.int64()), "fingerprint": column([7], 64), "row": [0]}
+    for other, message in [
+        (more | {"id": ["a"]}, "the column 'id' is string"),
+        (more | {"more": [1]}, "the column 'more' is not in the first file"),
+        ({"id": more["id"], "fingerprint": more["fingerprint"]}, "there is no column 'row'"),
+    ]:
+        pq.write_table(pa.table(other), inputs[1])
+        with pytest.raises(fp.errors.InvalidInputError, match=f"part-1.parquet: {message}"):
+            stages.create(tmp_path / "new", inputs)
+
+
+def test_a_column_may_have_nulls_in_some_files_only(tmp_path):
+    schema = pa.schema([pa.field("id", pa.uint64(), nullable=False), ("fingerprint", pa.uint64()), ("row", pa.int64())])
+    pq.write_table(pa.table([[1], [7], [0]], schema=schema), tmp_path / "0.parquet")
+    other = schema.set(0, pa.field("id", pa.uint64()))
+    pq.write_table(pa.table([[2], [2**63], [1]], schema=other), tmp_path / "1.parquet")
+    job = stages.create(tmp_path / "job", [tmp_path / "0.parquet", tmp_path / "1.parquet"], tasks=1)
+    job.run_all()
+    assert results(job) == ([], [0, 1])
+
+
+def test_ids_that_are_not_unique_are_refused(tmp_path):
+    inputs = files(tmp_path, [0, 1, 2**64 - 1], [1, 5, 5], count=1)
+    job = stages.create(tmp_path / "job", inputs, tasks=2)
+    with pytest.raises(fp.errors.InvalidInputError, match="1 records are removed, and 2 rows have their ids"):
+        job.run_all()
+    with pytest.raises(fp.errors.InvalidInputError, match="not unique"):
+        stages.open(job.folder).kept()
+
+
+def test_rows_stay_in_the_order_of_the_given_files(tmp_path):
+    inputs = files(tmp_path, [1 << 60, 1 << 40, 1 << 20, 1], [1, 2, 3, 4], count=4)
+    job = stages.create(tmp_path / "job", [*inputs[::-1], inputs[0]], tasks=3, distance=0)
+    job.run_all()
+    assert results(job) == ([], [3, 2, 1, 0])
+    assert stages.create(tmp_path / "one", str(inputs[0])).plan.inputs == [str(inputs[0])]
+
+
+@pytest.mark.skipif(not os.path.exists("/proc/self/status"), reason="reads /proc")
+def test_memory_does_not_grow_with_the_rows(tmp_path):
+    """Texts of which 65,536 would take a gigabyte."""
+    texts = [f"{number} " * 2500 for number in range(30_000)]
+    table = pa.table({"id": range(len(texts)), "text": texts})
+    pq.write_table(table, tmp_path / "texts.parquet", row_group_size=15_000)
+    del texts, table
+    stages.create(tmp_path / "job", [tmp_path / "texts.parquet"], text="text", tasks=1, memory="64MiB")
+    code = (
+        "import sys; from fpstore import stages; stages.open(sys.argv[1]).run_all();"
+        "print(next(line for line in open('/proc/self/status') if line.startswith('VmHWM')).split()[1])"
+    )
+    done = subprocess.run([sys.executable, "-c", code, tmp_path / "job"], capture_output=True, text=True, check=True)
+    assert int(done.stdout) < 700 << 10
 
 
 @pytest.mark.parametrize(
@@ -263,4 +341,7 @@ def test_the_program(tmp_path):
     assert results(stages.open(folder)) == one_store(tmp_path, values, ids, 3, "star")
     assert run("clean", folder).stdout == "0 interrupted tasks\n"
     assert run("status", tmp_path / "none").returncode == 2
+    assert run("create", tmp_path / "small", "--memory", "1KiB", *inputs).returncode == 0
+    small = run("run", tmp_path / "small")
+    assert (small.returncode, small.stdout) == (2, "") and "Traceback" not in small.stderr, small.stderr
     assert "examples:" in run("--help").stdout

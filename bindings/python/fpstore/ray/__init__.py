@@ -12,17 +12,13 @@ from __future__ import annotations
 
 import importlib
 import os
-import pathlib
 from typing import Any
 
-import fpstore
-from fpstore import stages
+from fpstore import _queries, stages
+from fpstore._arrow import pa
+from fpstore.stages._job import new_rows, run_task
 
 ray: Any = importlib.import_module("ray")
-
-
-def _run(folder: str, stage: str, task: int) -> None:
-    stages.open(folder).run(stage, task)
 
 
 def run(job: stages.Job, *, retries: int = 3, **options: Any) -> None:
@@ -31,7 +27,7 @@ def run(job: stages.Job, *, retries: int = 3, **options: Any) -> None:
     ``options`` are those of ``ray.remote``, such as ``num_cpus`` (1) and ``memory``. Ray starts a task again whose
     process or node has died, up to ``retries`` times.
     """
-    task = ray.remote(**{"num_cpus": 1, "max_retries": retries} | options)(_run)
+    task = ray.remote(**{"num_cpus": 1, "max_retries": retries} | options)(run_task)
     for stage in stages.STAGES:
         ray.get([task.remote(str(job.folder), stage, number) for number in job.missing(stage)])
 
@@ -43,10 +39,13 @@ def dedup(dataset: Any, folder: str | os.PathLike[str], *, options: dict[str, An
     arguments of :func:`fpstore.stages.create`, ``options`` those of :func:`run`. The job stays:
     ``stages.open(folder).removed()`` is the file with the reasons.
     """
-    place = pathlib.Path(os.path.abspath(os.fspath(folder)))
-    rows = place.with_name(f"{place.name}-rows")
+    place, rows = new_rows(folder)
     dataset.write_parquet(str(rows))
-    job = stages.create(place, sorted(rows.glob("*.parquet")), **how)
+    files = sorted(rows.glob("*.parquet"))
+    if not files:
+        # Ray writes no file of no rows.
+        return dataset
+    job = stages.create(place, files, **how)
     run(job, **options or {})
     return ray.data.read_parquet([str(path) for path in job.kept()])
 
@@ -55,18 +54,11 @@ class _Querier:
     """Answers batches of queries, in an actor."""
 
     def __init__(self, path: str, k: int | None, column: str) -> None:
-        self.store = fpstore.open(path, read_only=True)
-        self.k, self.column = k, column
+        self.store, self.k, self.column = _queries.opened(path), k, column
 
-    def __call__(self, batch: Any) -> Any:
-        pyarrow = importlib.import_module("pyarrow")
-        assert isinstance(self.store, fpstore.Store)
-        queries = batch[self.column].combine_chunks()
-        found = pyarrow.table(self.store.query(queries, self.k))
-        rows = batch.take(found["query_row"])
-        for name in filter(lambda name: name != "query_row", found.column_names):
-            rows = rows.append_column(f"match_{name}", found[name])
-        return rows
+    def __call__(self, rows: Any) -> Any:
+        made = [_queries.matches(batch, self.column, self.store, self.k) for batch in rows.to_batches()]
+        return pa.concat_tables(made) if made else rows
 
 
 def query(
@@ -79,7 +71,7 @@ def query(
     **options: Any,
 ) -> Any:
     """The matches of a dataset of queries in a store, a dataset: the columns of the query, and `match_fingerprint`,
-    `match_distance` and `match_id`.
+    `match_distance` and `match_id`, or `match_count` where there are no ids.
 
     ``actors`` hold the store at ``path`` open for reading. ``options`` are those of ``Dataset.map_batches``, such as
     ``num_cpus`` and ``batch_size``.

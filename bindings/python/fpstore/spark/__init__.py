@@ -12,31 +12,30 @@ changes nothing: a task's result is there whole or not at all (:mod:`fpstore.sta
 
 from __future__ import annotations
 
+import functools
 import importlib
 import os
 import pathlib
 import shutil
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Any
 
 import fpstore
-from fpstore import stages
+from fpstore import _queries, stages
+from fpstore._arrow import pa
+from fpstore.errors import FpstoreError, InvalidInputError
+from fpstore.stages._job import new_rows, run_task
+
+_TIMESTAMPS = "spark.sql.parquet.outputTimestampType"
 
 
 def run(spark: Any, job: stages.Job) -> None:
     """Runs all tasks of a job that are left: each stage is a job of Spark, each task one of its tasks."""
-    folder = str(job.folder)
     for stage in stages.STAGES:
         if missing := job.missing(stage):
-            spark.sparkContext.parallelize(missing, len(missing)).foreach(_task(folder, stage))
-
-
-def _task(folder: str, stage: str) -> Callable[[int], None]:
-    def work(task: int) -> None:
-        stages.open(folder).run(stage, task)
-
-    return work
+            task = functools.partial(run_task, str(job.folder), stage)
+            spark.sparkContext.parallelize(missing, len(missing)).foreach(task)
 
 
 def dedup(rows: Any, folder: str | os.PathLike[str], **how: Any) -> Any:
@@ -47,9 +46,14 @@ def dedup(rows: Any, folder: str | os.PathLike[str], **how: Any) -> Any:
     reasons.
     """
     spark = rows.sparkSession
-    place = pathlib.Path(os.path.abspath(os.fspath(folder)))
-    written = place.with_name(f"{place.name}-rows")
-    rows.write.parquet(written.as_uri())
+    place, written = new_rows(folder)
+    before = spark.conf.get(_TIMESTAMPS)
+    # Other programs have no type for Spark's own timestamps of 96 bits.
+    spark.conf.set(_TIMESTAMPS, "TIMESTAMP_MICROS")
+    try:
+        rows.write.parquet(written.as_uri())
+    finally:
+        spark.conf.set(_TIMESTAMPS, before)
     job = stages.create(place, sorted(written.glob("*.parquet")), **how)
     run(spark, job)
     return spark.read.schema(rows.schema).parquet(*[path.as_uri() for path in job.kept()])
@@ -58,60 +62,55 @@ def dedup(rows: Any, folder: str | os.PathLike[str], **how: Any) -> Any:
 _STORES: dict[str, fpstore.Store] = {}
 
 
-def _open(path: str) -> fpstore.Store:
-    """The store at a path, opened once in a process of Python that Spark uses for many tasks."""
-    if path not in _STORES:
-        opened = fpstore.open(path, read_only=True)
-        assert isinstance(opened, fpstore.Store)
-        _STORES[path] = opened
+def _latest(path: str) -> fpstore.Store:
+    """The store at a path in its latest state. A process of Python, which Spark uses for many tasks, keeps it open."""
+    try:
+        _STORES[path].refresh()
+    except (KeyError, FpstoreError):
+        _STORES[path] = _queries.opened(path)
     return _STORES[path]
 
 
-def _signed(array: Any) -> Any:
-    """A column with a type that Spark has."""
-    pyarrow = importlib.import_module("pyarrow")
-    if pyarrow.types.is_uint64(array.type):
-        return array.view(pyarrow.int64())
-    if pyarrow.types.is_fixed_size_binary(array.type):
-        return array.cast(pyarrow.binary())
-    return array.cast(pyarrow.int32()) if pyarrow.types.is_uint32(array.type) else array
+def _signed(column: Any) -> Any:
+    """A column with a type that Spark has; unsigned numbers keep their bits."""
+    if pa.types.is_uint64(column.type):
+        return pa.chunked_array([chunk.view(pa.int64()) for chunk in column.chunks], pa.int64())
+    if pa.types.is_fixed_size_binary(column.type):
+        return column.cast(pa.binary())
+    return column.cast(pa.int32()) if pa.types.is_uint32(column.type) else column
 
 
-def _matches(batch: Any, column: str, store: fpstore.Store, k: int | None) -> Any:
-    """The rows of the queries in a batch that match, with what they match."""
-    pyarrow = importlib.import_module("pyarrow")
-    queries = batch[column]
-    if pyarrow.types.is_int64(queries.type):
-        queries = queries.view(pyarrow.uint64())
-    elif pyarrow.types.is_binary(queries.type):
-        queries = queries.cast(pyarrow.binary(store.width // 8))
-    found = pyarrow.table(store.query(queries, k)).combine_chunks()
-    rows = batch.take(found["query_row"].combine_chunks() if found.num_rows else pyarrow.array([], pyarrow.int64()))
-    columns, names = list(rows.columns), list(rows.schema.names)
-    for name in ("fingerprint", "distance", "id" if store.ids != "none" else "count"):
-        made = pyarrow.concat_arrays(found[name].chunks) if found.num_rows else found[name].type
-        columns.append(_signed(pyarrow.array([], made) if found.num_rows == 0 else made))
-        names.append(f"match_{name}")
-    return pyarrow.record_batch(columns, names=names)
+def _matches(batch: Any, column: str, store: fpstore.Store, k: int | None) -> Iterator[Any]:
+    made = _queries.matches(batch, column, store, k)
+    names = made.column_names
+    own = len(batch.schema.names)
+    columns = [*made.columns[:own], *map(_signed, made.columns[own:])]
+    return iter(pa.table(columns, names=names).to_batches())
 
 
 def _schema(rows: Any, width: int, ids: str) -> Any:
     types: Any = importlib.import_module("pyspark.sql.types")
-    fingerprint = types.LongType() if width == 64 else types.BinaryType()
+    added = [
+        types.LongType() if width == 64 else types.BinaryType(),
+        types.IntegerType(),
+        types.StringType() if ids == "text" else types.LongType(),
+    ]
     schema = types.StructType(list(rows.schema.fields))
-    schema = schema.add("match_fingerprint", fingerprint).add("match_distance", types.IntegerType())
-    name = "match_count" if ids == "none" else "match_id"
-    return schema.add(name, types.StringType() if ids == "text" else types.LongType())
+    for name, type in zip(_queries.check_names(rows.columns, ids), added):
+        schema = schema.add(name, type)
+    return schema
 
 
 def query(rows: Any, path: str | os.PathLike[str], k: int | None = None, *, column: str = "fingerprint") -> Any:
     """The matches of a DataFrame of queries in a store on shared storage, a DataFrame: the columns of the query, and
-    `match_fingerprint`, `match_distance` and `match_id`."""
+    `match_fingerprint`, `match_distance` and `match_id`, or `match_count` where there are no ids."""
     place = str(pathlib.Path(path).absolute())
-    store = _open(place)
+    store = _latest(place)
 
     def work(batches: Iterator[Any]) -> Iterator[Any]:
-        return (_matches(batch, column, _open(place), k) for batch in batches)
+        latest = _latest(place)
+        for batch in batches:
+            yield from _matches(batch, column, latest, k)
 
     return rows.mapInArrow(work, _schema(rows, store.width, store.ids))
 
@@ -121,25 +120,35 @@ def stream(corpus: Any, queries: Any, k: int = 3, *, column: str = "fingerprint"
     and `match_fingerprint`, `match_distance` and `match_id` of the query. The batch job of Manku, Jain and Das Sarma
     (WWW 2007): the queries are sent to all executors, become tables there, and the corpus streams by.
 
-    ``queries`` is a DataFrame with the columns ``column`` and ``id``. Both DataFrames have fingerprints of one type.
+    ``queries`` is a DataFrame with the columns ``column`` and ``id``, whole numbers from 0 on or strings. Queries
+    without a fingerprint match nothing. Both DataFrames have fingerprints of one type.
     """
+    types: Any = importlib.import_module("pyspark.sql.types")
     spark = corpus.sparkSession
-    rows = queries.select(column, id).collect()
+    rows = queries.select(column, id).where(queries[column].isNotNull()).collect()
     values, ids = [row[0] for row in rows], [row[1] for row in rows]
-    width = 64 if not values or isinstance(values[0], int) else 8 * len(values[0])
-    kind = "text" if ids and isinstance(ids[0], str) else "u64"
-    values = [value % 2**64 if isinstance(value, int) else bytes(value) for value in values]
-    sent = spark.sparkContext.broadcast((values, ids, width, kind))
+    is_text = isinstance(queries.schema[id].dataType, types.StringType)
+    if not is_text and any(number is None or number < 0 for number in ids):
+        raise InvalidInputError(f"the ids in {id!r} are not all numbers from 0 on")
+    is_wide = isinstance(queries.schema[column].dataType, types.BinaryType)
+    width = 64 if not is_wide else 8 * len(values[0]) if values else 128
+    kind = "text" if is_text else "u64"
+    schema = _schema(corpus, width, kind)
+    if not rows:
+        return spark.createDataFrame([], schema)
+    values = [bytes(value) if is_wide else value % 2**64 for value in values]
+    sent = spark.sparkContext.broadcast((values, ids))
 
     def work(batches: Iterator[Any]) -> Iterator[Any]:
         folder = tempfile.mkdtemp(prefix="fpstore-queries-")
         try:
-            values, ids, width, kind = sent.value
+            values, ids = sent.value
             with fpstore.create(f"{folder}/store", width=width, max_distance=k, ids=kind) as store:
+                assert isinstance(store, fpstore.Store)
                 store.load(values, ids=ids)
                 for batch in batches:
-                    yield _matches(batch, column, store, k)
+                    yield from _matches(batch, column, store, k)
         finally:
             shutil.rmtree(folder, ignore_errors=True)
 
-    return corpus.mapInArrow(work, _schema(corpus, width, kind))
+    return corpus.mapInArrow(work, schema)

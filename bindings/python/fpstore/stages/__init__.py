@@ -36,8 +36,9 @@ Guaranteed:
 * A pair belongs to the first part in which its fingerprints agree (:meth:`fpstore.Store.deal`), so each is found once,
   and no task has to know what others find.
 
-Memory of a task is `memory` plus, in `decide`, some 100 bytes a near pair and a removed record and, in `keep`, the ids
-of removed records.
+Memory of a task is `memory` and some batches of rows, of 32 MiB each. In `decide` it is some 100 bytes a near pair and
+a removed record instead; `keep` holds the ids of all removed records. The number of files grows with the tasks: each
+task of `partition` makes a store for each task of `join`.
 """
 
 from __future__ import annotations

@@ -7,6 +7,7 @@ import os
 import sys
 
 from fpstore import errors, stages
+from fpstore.stages._plan import LINKAGES
 
 _EXAMPLES = """examples:
   python -m fpstore.stages create /shared/job --id url --distance 3 --tasks 100 /shared/pages/*.parquet
@@ -31,7 +32,7 @@ def _parser() -> argparse.ArgumentParser:
     create.add_argument("--fingerprint", help="column of fingerprints (fingerprint)")
     create.add_argument("--text", help="column of texts, to make fingerprints of")
     create.add_argument("--distance", type=int, default=3, help="bits in which near fingerprints may differ (3)")
-    create.add_argument("--linkage", default="star", choices=("single", "star", "complete"))
+    create.add_argument("--linkage", default="star", choices=LINKAGES)
     create.add_argument("--tasks", type=int, default=16, help="tasks of a stage (16)")
     create.add_argument("--groups", type=int, help="groups of each part of the join (tasks / (distance + 1))")
     create.add_argument("--memory", default="1GiB", help="bytes of memory of a task (1GiB)")

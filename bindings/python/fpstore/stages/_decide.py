@@ -6,19 +6,21 @@ import pathlib
 from collections.abc import Iterable
 from typing import Any
 
+from fpstore._arrow import pa, pc, pq
 from fpstore._native import linked
+from fpstore.errors import InvalidInputError
 from fpstore.stages import _inputs
-from fpstore.stages._arrow import pa, pc, pq
 from fpstore.stages._fingerprints import EQUAL, NEAR
 from fpstore.stages._plan import Plan
 
-REMOVED, KEPT = "removed.parquet", "kept.parquet"
+REMOVED, KEPT, DROPPED = "removed.parquet", "kept.parquet", "dropped"
 
 
 def _read(paths: Iterable[pathlib.Path], columns: dict[str, Any]) -> Any:
     """One table of the files that are there."""
-    tables = [pq.read_table(path, columns=list(columns)) for path in paths if path.exists()]
-    return pa.concat_tables(tables) if tables else pa.schema(list(columns.items())).empty_table()
+    schema = pa.schema(list(columns.items()))
+    tables = [pq.read_table(path, columns=schema.names).cast(schema) for path in paths if path.exists()]
+    return pa.concat_tables(tables) if tables else schema.empty_table()
 
 
 def _numbered(a: Any, b: Any) -> tuple[Any, Any, Any]:
@@ -39,7 +41,8 @@ def _keepers(linkage: str, a: Any, b: Any) -> Any:
 
 def decide(plan: Plan, _: int, place: pathlib.Path) -> None:
     """The removed records, in the order of their ids."""
-    id = pa.string() if plan.ids == "text" else pa.uint64()
+    # All ids of a column of `string` take 2 GiB at most.
+    id = pa.large_string() if plan.ids == "text" else pa.uint64()
     groups = [plan.result("join", number) for number in range(plan.join_tasks)]
     shares = [plan.result("partition", number) for number in range(plan.tasks)]
     equal = _read([folder / EQUAL for folder in (*shares, *groups)], {"id": id, "cluster": id})
@@ -59,7 +62,8 @@ def _stars(linkage: str, equal: Any, pairs: Any) -> Any:
     turned = pairs.select(["id_b", "id_a", "distance"])
     both = pa.concat_tables([one.rename_columns(["id", "keeper", "distance"]) for one in (pairs, turned)])
     removed = removed.join(both, ["id", "keeper"], join_type="inner")
-    # Records with a fingerprint that is kept are removed by its record; others go where that goes.
+    # A record whose fingerprint another record keeps is removed by that; one whose fingerprint is removed has the
+    # keeper of that fingerprint.
     same = _keepers("single", equal["id"], equal["cluster"]).rename_columns(["id", "same"])
     same = same.join(removed, "same", "id", join_type="left outer")
     keeper = pc.coalesce(same["keeper"], same["same"])
@@ -68,12 +72,27 @@ def _stars(linkage: str, equal: Any, pairs: Any) -> Any:
 
 
 def keep(plan: Plan, task: int, place: pathlib.Path) -> None:
-    """The rows of a share that stay, with all columns of the input."""
-    removed = pq.read_table(plan.result("decide", 0) / REMOVED, columns=["id"])["id"]
-    schema = _inputs.schema(plan.inputs)
-    is_text = plan.ids == "text"
-    removed = removed if is_text else removed.cast(schema.field(plan.id).type)
+    """The rows of a share that stay, with all columns of the input, and the number of those that do not."""
+    removed, schema, dropped = _removed(plan), _inputs.schema(plan.inputs), 0
     with pq.ParquetWriter(place / KEPT, schema, compression="zstd") as out:
-        for batch in _inputs.batches(_inputs.share(plan.inputs, task, plan.tasks), None, schema):
-            ids = batch[plan.id].cast(pa.string()) if is_text else batch[plan.id]
-            out.write_batch(batch.filter(pc.invert(pc.is_in(ids, value_set=removed))))
+        for batch in _inputs.batches(_inputs.share(plan.inputs, task, plan.tasks), schema.names, schema):
+            ids = batch[plan.id]
+            stays = pc.invert(pc.is_in(ids.cast(removed.type) if plan.ids == "text" else ids, value_set=removed))
+            dropped += stays.false_count
+            out.write_batch(batch.filter(stays))
+    (place / DROPPED).write_text(f"{dropped}\n", "utf-8")
+
+
+def _removed(plan: Plan) -> Any:
+    ids = pq.read_table(plan.result("decide", 0) / REMOVED, columns=["id"])["id"]
+    return ids.cast(pa.large_string() if plan.ids == "text" else _inputs.schema(plan.inputs).field(plan.id).type)
+
+
+def check_ids(plan: Plan) -> None:
+    """Refuses results where a removed record shares its id with another one, whose row has gone with it."""
+    dropped = sum(int((plan.result("keep", task) / DROPPED).read_text("utf-8")) for task in range(plan.tasks))
+    removed = pq.read_metadata(plan.result("decide", 0) / REMOVED).num_rows
+    if dropped != removed:
+        counts = f"{removed} records are removed, and {dropped} rows have their ids"
+        message = f"{counts}: the ids in {plan.id!r} are not unique; give each row its own, and create the job again"
+        raise InvalidInputError(f"{plan.folder}: {message}", plan.folder)

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import contextlib
 import itertools
-import json
 import pathlib
 import shutil
 from collections.abc import Iterator
 from typing import Any
 
 import fpstore
+from fpstore._arrow import pa, pc, pq
+from fpstore._queries import unsigned
 from fpstore.stages import _inputs
-from fpstore.stages._arrow import pa, pc, pq
 from fpstore.stages._plan import Plan
 
 SKETCHED = "fingerprints.parquet"
@@ -29,60 +29,30 @@ def write(path: pathlib.Path, stream: Any, keep: Any = None) -> None:
 
 def sketch(plan: Plan, task: int, place: pathlib.Path) -> None:
     """Fingerprints of the texts of a share."""
-    made = None
-    id, text = plan.id, str(plan.text)
-    source = _inputs.batches(_inputs.share(plan.inputs, task, plan.tasks), [id, text], _inputs.schema(plan.inputs))
-    out = None
-    try:
+    schema = _inputs.schema(plan.inputs)
+    source = _inputs.batches(_inputs.share(plan.inputs, task, plan.tasks), [plan.id, str(plan.text)], schema)
+    type = pa.uint64() if plan.width == 64 else pa.binary(plan.width // 8)
+    made = pa.schema([schema.field(plan.id).with_name("id"), ("fingerprint", type)])
+    with pq.ParquetWriter(place / SKETCHED, made, compression="zstd") as out:
         for batch in source:
-            made = pa.array(fpstore.simhash(batch[text], **plan.options))
-            table = pa.table({id: batch[id], "fingerprint": made})
-            if out is None:
-                out = pq.ParquetWriter(place / SKETCHED, table.schema, compression="zstd")
-            out.write_table(table)
-    finally:
-        if out is not None:
-            out.close()
+            hashes = pa.array(fpstore.simhash(batch[str(plan.text)], **plan.options))
+            out.write_batch(pa.record_batch([batch[plan.id], hashes], schema=made))
 
 
 def _records(plan: Plan, task: int) -> Iterator[Any]:
     """The records of a task: batches of `id` and `fingerprint`."""
     if plan.text is None:
-        pieces, column = _inputs.share(plan.inputs, task, plan.tasks), plan.fingerprint
-        schema = _inputs.schema(plan.inputs)
+        files, columns = plan.inputs, [plan.id, plan.fingerprint]
+        pieces = _inputs.share(files, task, plan.tasks)
     else:
-        file = plan.result("sketch", task) / SKETCHED
-        if not file.exists():
-            return
-        pieces, column, schema = [(str(file), None)], "fingerprint", pq.read_schema(file)
-    for batch in _inputs.batches(pieces, [plan.id, column], schema):
-        values = [batch[plan.id], _unsigned(batch[column], plan.width)]
-        yield pa.record_batch(values, names=["id", "fingerprint"])
-
-
-def _unsigned(values: Any, width: int) -> Any:
-    """Fingerprints of the types that Spark has, as those that a store takes."""
-    if pa.types.is_int64(values.type):
-        return values.view(pa.uint64())
-    if pa.types.is_binary(values.type) or pa.types.is_large_binary(values.type):
-        try:
-            return values.cast(pa.binary(width // 8))
-        except ValueError as error:
-            raise fpstore.errors.InvalidInputError(f"fingerprints have {width // 8} bytes: {error}") from None
-    return values
+        files, columns = [str(plan.result("sketch", task) / SKETCHED)], ["id", "fingerprint"]
+        pieces = [(files[0], None)]
+    for ids, values in (batch.columns for batch in _inputs.batches(pieces, columns, _inputs.schema(files))):
+        yield pa.record_batch([ids, unsigned(values, plan.width)], names=["id", "fingerprint"])
 
 
 def partition(plan: Plan, task: int, place: pathlib.Path) -> None:
-    """Stores of the groups of a share, and what is equal within it."""
-    try:
-        _partition(plan, task, place)
-    except fpstore.errors.InvalidInputError as error:
-        files = ", ".join(dict.fromkeys(file for file, _ in _inputs.share(plan.inputs, task, plan.tasks)))
-        message = f"task {task} of partition, of the rows of {files}: {error}"
-        raise fpstore.errors.InvalidInputError(message, error.path, error.offset, error.row) from None
-
-
-def _partition(plan: Plan, task: int, place: pathlib.Path) -> None:
+    """Stores of the groups of a share, and a file of the records that are equal within it."""
     batches = _records(plan, task)
     first = next(batches, None)
     if first is None:
@@ -108,7 +78,7 @@ def _is_no_label(batch: Any) -> Any:
 
 
 def join(plan: Plan, task: int, place: pathlib.Path) -> None:
-    """The near pairs of a group or, for single linkage, a spanning forest of them; and what is equal in it."""
+    """The near pairs of a group or, for single linkage, a spanning forest of them; and its equal records."""
     part, group = divmod(task, plan.groups)
     paths = [plan.result("partition", number) / f"part-{part}-group-{group}" for number in range(plan.tasks)]
     with contextlib.ExitStack() as opened:
@@ -175,10 +145,6 @@ def _width(files: list[str], schema: Any, column: str) -> int:
 
 
 def hasher_of_texts(options: dict[str, Any]) -> tuple[str | None, int]:
-    """What makes the fingerprints of texts, and their width."""
+    """The hasher of the fingerprints that these options make of texts, and their width."""
     made = fpstore.simhash(["a text to see the hasher"], **options)
     return made.hasher, 64 if made.type == "uint64" else 128
-
-
-def as_json(plan: Plan) -> str:
-    return json.dumps(plan.written(), indent=1) + "\n"

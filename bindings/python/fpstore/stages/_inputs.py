@@ -5,23 +5,45 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+from fpstore._arrow import pa, pq
 from fpstore.errors import InvalidInputError
-from fpstore.stages._arrow import pa, pq
 
+BATCH = 32 << 20
+"""Bytes of rows that are read at once."""
 Piece = tuple[str, "list[int] | None"]
 """A file, and the numbers of its row groups; None: all of them."""
 
 
 def _opened(file: str) -> Any:
     try:
-        return pq.ParquetFile(file)
+        # Timestamps of 96 bits go further than nanoseconds in 64.
+        return pq.ParquetFile(file, coerce_int96_timestamp_unit="us")
     except (OSError, ValueError) as error:
         raise InvalidInputError(f"{file}: {error}; expected a Parquet file", file) from None
 
 
 def schema(files: Sequence[str]) -> Any:
-    """The columns of the first file, which are those of all."""
-    return _opened(files[0]).schema_arrow
+    """The columns of the first file, which are those of all. Each may have nulls, as it may in other files."""
+    return pa.schema([field.with_nullable(True) for field in _opened(files[0]).schema_arrow])
+
+
+def check_same(files: Sequence[str]) -> None:
+    """Refuses files with other columns than the first one, or with other types."""
+    expected = schema(files)
+    for file in files:
+        found = _opened(file).schema_arrow
+        _check_columns(file, found, expected)
+        if extra := set(found.names) - set(expected.names):
+            raise InvalidInputError(f"{file}: the column {min(extra)!r} is not in the first file, {files[0]}", file)
+
+
+def _check_columns(file: str, found: Any, expected: Any) -> None:
+    for field in expected:
+        if field.name not in found.names:
+            raise InvalidInputError(f"{file}: there is no column {field.name!r}, which the first file has", file)
+        if (type := found.field(field.name).type) != field.type:
+            message = f"{file}: the column {field.name!r} is {type}, and {field.type} in the first file"
+            raise InvalidInputError(message, file)
 
 
 def is_text(type: Any) -> bool:
@@ -44,17 +66,16 @@ def share(files: Sequence[str], task: int, tasks: int) -> list[Piece]:
     return [(file, [group]) for file, group in (groups[number] for number in of(len(groups)))]
 
 
-def batches(pieces: Sequence[Piece], columns: list[str] | None, expected: Any) -> Iterator[Any]:
-    """Record batches of these columns. Every file has the columns of the first one, with the same types."""
+def batches(pieces: Sequence[Piece], columns: list[str], expected: Any) -> Iterator[Any]:
+    """Record batches of these columns, of some bytes each, with the types of the first file."""
+    wanted = pa.schema([expected.field(name) for name in columns])
     for file, groups in pieces:
         opened = _opened(file)
-        names = columns or expected.names
-        for name in names:
-            field, first = opened.schema_arrow, expected.field(name)
-            if name not in field.names:
-                raise InvalidInputError(f"{file}: there is no column {name!r}, which the first file has")
-            if field.field(name).type != first.type:
-                found = field.field(name).type
-                raise InvalidInputError(f"{file}: the column {name!r} is {found}, and {first.type} in the first file")
-        yield from opened.iter_batches(row_groups=groups, columns=names, batch_size=1 << 16)
-
+        _check_columns(file, opened.schema_arrow, wanted)
+        rows, metadata = 1 << 16, opened.metadata
+        for group in range(metadata.num_row_groups) if groups is None else groups:
+            of_group = metadata.row_group(group)
+            each = max(1, of_group.total_byte_size // max(1, of_group.num_rows))
+            rows = min(rows, max(1, BATCH // each))
+        for batch in opened.iter_batches(row_groups=groups, columns=columns, batch_size=rows):
+            yield pa.record_batch([batch[name] for name in columns], schema=wanted)

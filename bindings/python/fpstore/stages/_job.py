@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import os
 import pathlib
-import uuid
 from collections.abc import Callable, Iterable
 from concurrent.futures import ProcessPoolExecutor
 from multiprocessing import get_context
 from typing import Any
 
 from fpstore import errors
-from fpstore.stages import _decide, _fingerprints, _places, _plan
+from fpstore._arrow import pa
+from fpstore.stages import _decide, _fingerprints, _inputs, _places, _plan
 from fpstore.stages._plan import Plan
 
 _Work = Callable[[Plan, int, pathlib.Path], None]
@@ -81,17 +81,32 @@ class Job:
         ...
         fpstore.errors.InvalidInputError: ...job: keep needs all of partition; not done: 0. Run these first
         """
-        if not 0 <= task < self.tasks(stage):
-            raise errors.InvalidInputError(f"{stage} has the tasks 0 to {self.tasks(stage) - 1}, and no task {task}")
+        if not 0 <= task < (count := self.tasks(stage)):
+            has = f"the tasks 0 to {count - 1}, and no task {task}" if count else "no tasks in this job"
+            raise errors.InvalidInputError(f"{stage} has {has}")
         for earlier in STAGES[: STAGES.index(stage)]:
             if missing := self.missing(earlier):
                 numbers = ", ".join(map(str, missing[:5])) + (", ..." if len(missing) > 5 else "")
                 message = f"{self.folder}: {stage} needs all of {earlier}; not done: {numbers}. Run these first"
                 raise errors.InvalidInputError(message, self.folder)
-        _places.make(self.plan.result(stage, task), lambda place: _WORK[stage](self.plan, task, place))
+        _places.make(self.plan.result(stage, task), lambda place: self._work(stage, task, place))
+
+    def _work(self, stage: str, task: int, place: pathlib.Path) -> None:
+        """Makes the result of a task. Errors name it, and the files that it reads."""
+        plan = self.plan
+        try:
+            _WORK[stage](plan, task, place)
+        except (errors.InvalidInputError, pa.ArrowException) as error:
+            named = f"task {task} of {stage}"
+            if stage in ("sketch", "partition", "keep"):
+                files = dict.fromkeys(file for file, _ in _inputs.share(plan.inputs, task, plan.tasks))
+                named += f", of the rows of {', '.join(files)}"
+            message, row = f"{named}: {error}", getattr(error, "row", None)
+            raise errors.InvalidInputError(message, self.folder, row=row) from error
 
     def run_all(self, workers: int = 1) -> None:
-        """Runs all tasks that are not done, stage by stage, in this process or in several.
+        """Runs all tasks that are not done, stage by stage, in this process or in several. These are started anew, so
+        a script that calls this needs ``if __name__ == "__main__":``.
 
         >>> job.run_all()
         >>> job.missing("keep")
@@ -106,11 +121,12 @@ class Job:
                     self.run(stage, task)
                 continue
             with ProcessPoolExecutor(min(workers, len(missing)), get_context("spawn")) as pool:
-                for done in [pool.submit(_run, str(self.folder), stage, task) for task in missing]:
+                for done in [pool.submit(run_task, str(self.folder), stage, task) for task in missing]:
                     done.result()
+        self.kept()
 
     def clean(self) -> int:
-        """Removes what interrupted attempts left, while no task runs; returns the number of these attempts.
+        """Removes the unfinished results of interrupted tasks; returns their number. Call it while no task runs.
 
         >>> job.clean()
         0
@@ -118,11 +134,14 @@ class Job:
         return _places.clean(self.folder)
 
     def kept(self) -> list[pathlib.Path]:
-        """The files with the rows that stay, in the order of the input.
+        """The files with the rows that stay, in the order of the input. Once all tasks are done, an
+        :class:`fpstore.errors.InvalidInputError` if rows share an id, because a removed row takes the other with it.
 
         >>> [path.name for path in job.kept()]
         ['kept.parquet', 'kept.parquet']
         """
+        if not self.missing("keep"):
+            _decide.check_ids(self.plan)
         return [self.plan.result("keep", task) / _decide.KEPT for task in range(self.tasks("keep"))]
 
     def removed(self) -> pathlib.Path:
@@ -140,13 +159,25 @@ class Job:
         return f"<fpstore.stages.Job {plan.folder}, distance={plan.distance}, linkage={plan.linkage!r}>"
 
 
-def _run(folder: str, stage: str, task: int) -> None:
+def run_task(folder: str, stage: str, task: int) -> None:
+    """Runs a task of the job in a folder: the function that engines call in their processes."""
     open(folder).run(stage, task)
+
+
+def new_rows(folder: str | os.PathLike[str]) -> tuple[pathlib.Path, pathlib.Path]:
+    """The folder of a job to be created, and the one beside it for its input, neither of which may have anything."""
+    place = pathlib.Path(os.path.abspath(os.fspath(folder)))
+    rows = place.with_name(f"{place.name}-rows")
+    for path in (place, rows):
+        if path.exists() and any(path.iterdir()):
+            remedy = "remove it if it is of an interrupted run, or choose another one"
+            raise errors.AlreadyExistsError(f"{path}: the folder is not empty; {remedy}", path)
+    return place, rows
 
 
 def create(
     folder: str | os.PathLike[str],
-    inputs: Iterable[str | os.PathLike[str]],
+    inputs: Iterable[str | os.PathLike[str]] | str | os.PathLike[str],
     *,
     distance: int = 3,
     tasks: int = 16,
@@ -163,7 +194,7 @@ def create(
     Parameters
     ----------
     folder : a directory that does not exist, or is empty, and that all machines see under this name
-    inputs : Parquet files, seen by all machines, with the same columns
+    inputs : Parquet files, or one, seen by all machines, with the same columns
     distance : bits in which near fingerprints may differ
     tasks : number of tasks of all stages but `join` and `decide`
     id : the column with the id of a row, a whole number or a string. No two rows have the same one
@@ -184,25 +215,20 @@ def create(
     ...
     fpstore.errors.InvalidInputError: there are no inputs
     """
-    files = sorted({os.path.abspath(os.fspath(file)) for file in inputs})
+    given = [inputs] if isinstance(inputs, (str, os.PathLike)) else list(inputs)
+    files = list(dict.fromkeys(os.path.abspath(os.fspath(file)) for file in given))
     if not files:
         raise errors.InvalidInputError("there are no inputs")
-    if linkage not in ("single", "star", "complete"):
-        raise errors.InvalidInputError(f"linkage={linkage!r}: expected one of single, star, complete")
-    if tasks < 1 or distance < 0 or (groups is not None and groups < 1):
-        raise errors.InvalidInputError(f"tasks={tasks}, groups={groups}, distance={distance}: tasks and groups are at "
-                                       "least 1, distances at least 0")
     if text is not None and fingerprint is not None:
         raise errors.InvalidInputError("give text, of which fingerprints are made, or fingerprint, not both")
     if text is None and options:
         raise errors.InvalidInputError(f"{next(iter(options))} is for fingerprints of texts; name their column: text=")
+    _inputs.check_same(files)
     column = None if text is not None else fingerprint or "fingerprint"
     ids, width = _fingerprints.describe(files, id, column, text)
     hasher = None
     if text is not None:
         hasher, width = _fingerprints.hasher_of_texts(options)
-    if distance > width:
-        raise errors.InvalidInputError(f"distance={distance}: fingerprints have {width} bits")
     place = pathlib.Path(os.path.abspath(os.fspath(folder)))
     plan = Plan(
         inputs=files,
@@ -213,19 +239,19 @@ def create(
         distance=distance,
         linkage=linkage,
         tasks=tasks,
-        groups=groups or -(-tasks // (distance + 1)),
+        # As many tasks of `join`, or a few more.
+        groups=-(-tasks // (max(distance, 0) + 1)) if groups is None else groups,
         memory=memory,
         ids=ids,
         width=width,
         hasher=hasher,
         folder=place,
     )
+    plan.check()
     place.mkdir(parents=True, exist_ok=True)
-    if any(place.iterdir()):
+    if any(not path.name.startswith(_places.ASIDE) for path in place.iterdir()):
         raise errors.AlreadyExistsError(f"{place}: the folder is not empty; choose another one", place)
-    aside = place / f".{_plan.NAME}-{uuid.uuid4().hex}"
-    aside.write_text(_fingerprints.as_json(plan), "utf-8")
-    aside.replace(place / _plan.NAME)
+    _places.write_text(place / _plan.NAME, plan.text_of_file())
     return Job(plan)
 
 

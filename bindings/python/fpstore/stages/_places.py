@@ -12,16 +12,24 @@ ASIDE = ".making-"
 
 
 def _sync(path: pathlib.Path) -> None:
-    """Makes a file or the names in a directory durable, where the system can."""
-    try:
-        opened = os.open(path, os.O_RDONLY)
-    except PermissionError:
+    """Makes a file, or the names in a directory, durable."""
+    if path.is_dir() and os.name == "nt":
         # Windows opens no directories.
         return
+    opened = os.open(path, os.O_RDONLY if path.is_dir() else os.O_RDWR)
     try:
         os.fsync(opened)
     finally:
         os.close(opened)
+
+
+def write_text(path: pathlib.Path, text: str) -> None:
+    """Writes a file that is there whole or not at all."""
+    aside = path.with_name(f"{ASIDE}{path.name}-{uuid.uuid4().hex}")
+    aside.write_text(text, "utf-8")
+    _sync(aside)
+    aside.replace(path)
+    _sync(path.parent)
 
 
 def make(target: pathlib.Path, work: Callable[[pathlib.Path], None]) -> None:
@@ -49,7 +57,7 @@ def make(target: pathlib.Path, work: Callable[[pathlib.Path], None]) -> None:
 
 
 def clean(folder: pathlib.Path) -> int:
-    """Removes what interrupted attempts left below ``folder``; returns their number."""
+    """Removes the directories of interrupted attempts below ``folder``; returns their number."""
     left = [path for path in folder.glob(f"*/{ASIDE}*") if path.is_dir()]
     for path in left:
         shutil.rmtree(path)

@@ -1,4 +1,4 @@
-"""What a job does: the parameters that its folder holds."""
+"""The parameters of a job, which its folder holds."""
 
 from __future__ import annotations
 
@@ -7,9 +7,10 @@ import pathlib
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from fpstore.errors import DamagedError, NotFoundError
+from fpstore.errors import DamagedError, InvalidInputError, NotFoundError
 
 FORMAT, VERSION = "fpstore-stages", 1
+LINKAGES = ("single", "star", "complete")
 NAME = "job.json"
 
 
@@ -41,11 +42,46 @@ class Plan:
         """Tasks of the stage `join`: one for each part and group."""
         return (self.distance + 1) * self.groups
 
-    def written(self) -> dict[str, Any]:
-        """What the file holds."""
+    def text_of_file(self) -> str:
+        """The content of the file."""
         values = asdict(self)
         del values["folder"]
-        return {"format": FORMAT, "version": VERSION} | values
+        return json.dumps({"format": FORMAT, "version": VERSION} | values, indent=1) + "\n"
+
+    def check(self) -> None:
+        """Refuses values that no job has."""
+        for name, types in _TYPES.items():
+            value = getattr(self, name)
+            if not isinstance(value, types) or isinstance(value, bool):
+                raise InvalidInputError(f"{name}={value!r}: expected {' or '.join(type.__name__ for type in types)}")
+        for name, least in {"tasks": 1, "groups": 1, "distance": 0}.items():
+            if getattr(self, name) < least:
+                raise InvalidInputError(f"{name}={getattr(self, name)}: expected at least {least}")
+        if not self.inputs:
+            raise InvalidInputError("there are no inputs")
+        if self.linkage not in LINKAGES:
+            raise InvalidInputError(f"linkage={self.linkage!r}: expected one of {', '.join(LINKAGES)}")
+        if self.width not in (64, 128, 256) or self.ids not in ("u64", "text"):
+            raise InvalidInputError(f"width={self.width}, ids={self.ids!r}: no store has these")
+        if self.distance > self.width:
+            raise InvalidInputError(f"distance={self.distance}: fingerprints have {self.width} bits")
+
+
+_TYPES: dict[str, tuple[type, ...]] = {
+    "inputs": (list,),
+    "id": (str,),
+    "fingerprint": (str,),
+    "text": (str, type(None)),
+    "options": (dict,),
+    "distance": (int,),
+    "linkage": (str,),
+    "tasks": (int,),
+    "groups": (int,),
+    "memory": (int, str),
+    "ids": (str,),
+    "width": (int,),
+    "hasher": (str, type(None)),
+}
 
 
 def read(folder: pathlib.Path) -> Plan:
@@ -54,12 +90,14 @@ def read(folder: pathlib.Path) -> Plan:
         values: Any = json.loads(path.read_text("utf-8"))
     except FileNotFoundError:
         raise NotFoundError(f"{folder}: there is no job here; create it first", folder) from None
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise DamagedError(f"{path}: {error}", path) from None
     given: dict[str, Any] = dict(values) if isinstance(values, dict) else {}  # pyright: ignore
     if (given.pop("format", None), given.pop("version", None)) != (FORMAT, VERSION):
         raise DamagedError(f"{path}: no job of this version; create it again", path)
     try:
-        return Plan(folder=folder, **given)
-    except TypeError as error:
+        plan = Plan(folder=folder, **given)
+        plan.check()
+        return plan
+    except (TypeError, InvalidInputError) as error:
         raise DamagedError(f"{path}: {error}", path) from None

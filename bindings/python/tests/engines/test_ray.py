@@ -9,6 +9,7 @@ import time
 import pytest
 
 ray = pytest.importorskip("ray")
+import fpstore as fp  # noqa: E402
 import fpstore.ray  # noqa: E402, after the check for ray
 from fpstore import stages  # noqa: E402
 from pages import Pages, pa, removed  # noqa: E402
@@ -33,6 +34,26 @@ def test_a_dataset_without_near_duplicates(cluster, rows, tmp_path):
     kept = fpstore.ray.dedup(dataset, tmp_path / "job", distance=3, tasks=4)
     assert sorted(row["id"] for row in kept.take_all()) == rows.kept
     assert removed(stages.open(tmp_path / "job")) == rows.removed
+
+
+def test_a_folder_that_is_taken_and_no_rows(cluster, rows, tmp_path):
+    dataset = ray.data.from_arrow(pa.table({"id": [1, 2], "fingerprint": pa.array([7, 7], pa.uint64())}))
+    assert [row["id"] for row in fpstore.ray.dedup(dataset, tmp_path / "job", tasks=1).take_all()] == [1]
+    for _ in range(2):
+        with pytest.raises(fp.errors.AlreadyExistsError, match="job: the folder is not empty"):
+            fpstore.ray.dedup(dataset, tmp_path / "job", tasks=1)
+    assert len(list((tmp_path / "job-rows").glob("*.parquet"))) == 1
+    empty = ray.data.from_arrow(pa.table({"id": pa.array([], pa.int64()), "fingerprint": pa.array([], pa.uint64())}))
+    assert fpstore.ray.dedup(empty, tmp_path / "none", tasks=1).take_all() == []
+
+
+def test_queries_may_have_the_same_bits_with_a_sign(cluster, rows):
+    queries = [value for value in rows.values if value >= 2**63][:5]
+    signed = pa.array(queries, pa.uint64()).view(pa.int64())
+    dataset = ray.data.from_arrow(pa.table({"fingerprint": signed}))
+    found = fpstore.ray.query(dataset, rows.store, 3, actors=1).take_all()
+    made = sorted((row["fingerprint"] % 2**64, row["match_id"], row["match_distance"]) for row in found)
+    assert made == rows.matches(queries) and made
 
 
 def processes(name):
@@ -70,7 +91,7 @@ class Killer(threading.Thread):
 def test_tasks_that_are_killed_change_nothing(cluster, rows, tmp_path):
     files = sorted(rows.folder.glob("*.parquet"))
     job = stages.create(tmp_path / "job", files, distance=3, tasks=4, linkage="single")
-    killer = Killer("_run", 3)
+    killer = Killer("run_task", 3)
     killer.start()
     fpstore.ray.run(job, retries=10)
     killer.ended = True

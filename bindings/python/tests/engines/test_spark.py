@@ -134,6 +134,49 @@ def test_wide_fingerprints(spark, tmp_path):
     assert sorted(row.id for row in kept.collect()) == [1, 3]
 
 
+def test_timestamps_and_a_folder_that_is_taken(spark, tmp_path):
+    moments = ["1600-01-01 00:00:00", "2026-11-26 01:02:03.456789", "1600-01-01 00:00:00"]
+    rows = [(moment, number, 7 << number) for number, moment in enumerate(moments)]
+    frame = spark.createDataFrame(rows, "moment string, id bigint, fingerprint bigint")
+    frame = frame.withColumn("moment", frame.moment.cast("timestamp"))
+    kept = fpstore.spark.dedup(frame, tmp_path / "job", distance=0, tasks=2)
+    assert sorted(map(str, kept.collect())) == sorted(map(str, frame.collect()))
+    for folder in ("job", "other"):
+        (tmp_path / "other-rows").mkdir(exist_ok=True)
+        (tmp_path / "other-rows" / "left").touch()
+        with pytest.raises(fp.errors.AlreadyExistsError, match="not empty"):
+            fpstore.spark.dedup(frame, tmp_path / folder)
+
+
+def test_a_store_that_changes_is_read_again(spark, tmp_path):
+    path = tmp_path / "store"
+    frame = spark.createDataFrame([(7,)], "fingerprint bigint")
+    with fp.create(path, max_distance=3) as store:
+        store.load([7], ids=[1])
+        assert [row.match_id for row in fpstore.spark.query(frame, path).collect()] == [1]
+        store.load([7], ids=[2])
+    assert [row.match_id for row in fpstore.spark.query(frame, path).collect()] == [1, 2]
+    shutil.rmtree(path)
+    with fp.create(path, max_distance=3, ids="text") as store:
+        store.load([7], ids=["a"])
+    assert [row.match_id for row in fpstore.spark.query(frame, path).collect()] == ["a"]
+
+
+def test_odd_queries(spark, rows):
+    corpus = spark.read.parquet(rows.folder.as_uri())
+    none = spark.createDataFrame([], "fingerprint bigint, id string")
+    found = fpstore.spark.stream(corpus, none, K)
+    assert found.collect() == [] and dict(found.dtypes)["match_id"] == "string"
+    nulls = spark.createDataFrame([(None, 1), (signed(rows.values[0]), 2)], "fingerprint bigint, id bigint")
+    assert {row.match_id for row in fpstore.spark.stream(corpus, nulls, K).collect()} == {2}
+    negative = spark.createDataFrame([(7, -2)], "fingerprint bigint, id bigint")
+    with pytest.raises(fp.errors.InvalidInputError, match="from 0 on"):
+        fpstore.spark.stream(corpus, negative, K)
+    taken = spark.createDataFrame([(7, 1)], "fingerprint bigint, match_id bigint")
+    with pytest.raises(fp.errors.InvalidInputError, match="match_id"):
+        fpstore.spark.query(taken, rows.store)
+
+
 def executors():
     """The processes of executors."""
     found = []
