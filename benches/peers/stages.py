@@ -39,7 +39,7 @@ print(len(removed))
 
 
 def run(command, folder):
-    """Seconds and memory of a process; what it prints."""
+    """Seconds and memory of a process, and its output."""
     environment = os.environ | {"OPENBLAS_NUM_THREADS": "1"}
     with open(folder / "out", "w") as out:
         seconds, memory = watched([sys.executable, *command], stdout=out, env=environment)

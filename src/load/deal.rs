@@ -25,7 +25,7 @@ pub struct DealtStore {
     pub group: u32,
     /// Its directory.
     pub path: PathBuf,
-    /// What was loaded.
+    /// The report of its load.
     pub report: LoadReport,
 }
 

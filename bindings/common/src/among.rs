@@ -10,7 +10,7 @@ use fpstore::{Fingerprint, Result, Snapshot, U256};
 use crate::input::invalid;
 use crate::open::{AnySnapshot, Handle, with_snapshot};
 
-/// What a join is about, besides one state.
+/// The other records of a join, and its part.
 #[derive(Clone, Debug, Default)]
 pub struct Among {
     /// The number of a part of the join; `None`: all pairs.

@@ -6,7 +6,7 @@
 //! * `open.rs` opens a store whose kind and width are known at run time only, so that its long work can be stopped.
 //! * `threads.rs`: the number of threads, and their start.
 //! * `admin.rs`: statistics, verification, backups and compaction, whatever is open.
-//! * `among.rs`: what is joined, where a join is divided among tasks.
+//! * `among.rs`: records of several stores and parts of a join, for joins that are divided among tasks.
 //! * One file for each kind of work: `load.rs`, `write.rs`, `single.rs`, `query.rs`, `pairs.rs`, `clusters.rs`, `graph.rs`, and those
 //!   of key indexes in `keys/`.
 //!

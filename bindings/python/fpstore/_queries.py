@@ -1,4 +1,4 @@
-"""Batches of queries of Ray and Spark, with what they match."""
+"""Batches of queries of Ray and Spark, and their matches."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def check_names(names: list[str], store_ids: str) -> list[str]:
 
 
 def matches(rows: Any, column: str, store: Store, k: int | None) -> Any:
-    """The rows of a record batch that match, each once a match, with what they match: a table."""
+    """The rows of a record batch with each of their matches: a table."""
     added = check_names(rows.schema.names, store.ids)
     found = pa.table(store.query(unsigned(rows[column], store.width), k))
     made = pa.Table.from_batches([rows]).take(found["query_row"])

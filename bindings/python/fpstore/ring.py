@@ -47,7 +47,7 @@ _Nodes = Callable[[str, pathlib.Path, bool], Any]
 
 
 class Found(NamedTuple):
-    """What a query has found.
+    """The answer to a query.
 
     >>> pages.query([2**64 - 1]).missing
     []

@@ -201,7 +201,7 @@ impl Rebalance {
         fs::remove_file(&former).with_context(|| former.display().to_string())
     }
 
-    /// What was done so far, and the number of records of each store.
+    /// The result so far, and the number of records of each store.
     ///
     /// # Errors
     ///

@@ -1,8 +1,8 @@
-//! What a run has done.
+//! The result of a run.
 
 use serde::Serialize;
 
-/// What a run has done.
+/// The result of a run.
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct Summary {
     /// Records that a node of the new ring did not have.
@@ -19,7 +19,7 @@ pub struct Summary {
     pub nodes: Vec<NodeSummary>,
 }
 
-/// What a run has done to a node.
+/// The changes of a node's store.
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct NodeSummary {
     /// The node's name.
@@ -37,7 +37,7 @@ pub struct NodeSummary {
 }
 
 impl Summary {
-    /// Adds what a further rebalancing has done.
+    /// Adds the result of a further run.
     pub(super) fn add(&mut self, more: Self) {
         self.copied += more.copied;
         self.removed += more.removed;

@@ -55,7 +55,7 @@ fn replace(common: Common, file: &Path, ring: &Ring) -> anyhow::Result<()> {
     say(common, file, ring)
 }
 
-/// What the file has now.
+/// The present content of the file.
 #[derive(Serialize)]
 struct Summary<'a> {
     schema_version: u32,

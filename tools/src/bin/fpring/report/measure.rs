@@ -11,7 +11,7 @@ use super::views::views;
 /// Keys of a task.
 const KEYS: u64 = 1 << 14;
 
-/// What is measured, and over what.
+/// The nodes, keys and views of a report.
 pub(super) struct Question<'a> {
     pub(super) hash: Hash,
     pub(super) nodes: &'a [Node],
