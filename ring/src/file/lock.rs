@@ -1,6 +1,6 @@
 //! The lock of a sharded store: a program holds it while it changes which records are where.
 
-use super::read;
+use super::read::read;
 use crate::error::{Error, ErrorKind, Result};
 use std::ffi::OsString;
 use std::fs::{self, File, TryLockError};
