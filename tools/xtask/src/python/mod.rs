@@ -1,8 +1,9 @@
 //! `cargo xtask python`: the package for Python, built as its users get it, and tested.
 //!
 //! The tests run in environments of their own below `target/python`, with pinned packages: one with pytest alone, one
-//! with everything that the package works with, one that checks types, one with Ray and Spark. `cargo xtask test` runs them with the module
-//! that was built for the tests, as jobs of their own; this task builds the wheel and tests that (`wheel.rs`).
+//! with everything that the package works with, one that checks types, one with Ray, Spark and datatrove.
+//! `cargo xtask test` runs them with the module that was built for the tests, as jobs of their own; this task builds the
+//! wheel and tests that (`wheel.rs`).
 
 mod commands;
 mod environment;
