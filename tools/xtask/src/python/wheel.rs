@@ -87,6 +87,11 @@ fn build_all(workspace: &Workspace, interpreters: &[Interpreter]) -> Result<Path
     if wheels.exists() {
         fs::remove_dir_all(&wheels)?;
     }
+    // All files of a source distribution have one old time, by which cargo takes crates of earlier sources for these.
+    let mut clean = Command::new("cargo");
+    clean.args(["clean", "--quiet", "--release", "--workspace"]).current_dir(&workspace.root);
+    clean.env("CARGO_TARGET_DIR", &workspace.target);
+    succeed(workspace, clean)?;
     // Of the files of the source distribution, which shows that they are enough. Not with `--locked`: there cargo takes
     // out of the lock file what the other members of the workspace need.
     build(workspace, &wheels, &["--sdist"])?;
