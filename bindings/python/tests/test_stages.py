@@ -147,12 +147,13 @@ def begun(job, stage, task):
     return any(job.folder.glob(f"{stage}/.making-task-{task}-*"))
 
 
-def test_a_task_of_each_stage_is_killed_and_run_again(tmp_path):
+@pytest.mark.parametrize("method", [{"distance": 6}, {"method": "minhash", "linkage": "single"}], ids=["fingerprints", "keys"])
+def test_a_task_of_each_stage_is_killed_and_run_again(tmp_path, method):
     texts = real.documents(1500)
     ids = [f"page-{number}" for number in range(len(texts))]
     table = pa.table({"id": ids, "text": texts, "row": range(len(texts))})
     pq.write_table(table, tmp_path / "texts.parquet", row_group_size=200)
-    inputs, how = [tmp_path / "texts.parquet"], {"text": "text", "distance": 6, "tasks": 2}
+    inputs, how = [tmp_path / "texts.parquet"], {"text": "text", "tasks": 2} | method
     undisturbed = stages.create(tmp_path / "undisturbed", inputs, **how)
     undisturbed.run_all()
     job = stages.create(tmp_path / "job", inputs, **how)
@@ -200,7 +201,11 @@ def test_wrong_uses_are_refused(tmp_path):
         (lambda: stages.create(tmp_path / "new", inputs, tasks=0), "tasks=0"),
         (lambda: stages.create(tmp_path / "new", inputs, distance=65), "64 bits"),
         (lambda: stages.create(tmp_path / "new", inputs, features="words:2"), "features"),
-        (lambda: stages.create(tmp_path / "new", inputs, text="id", fingerprint="fingerprint"), "not both"),
+        (lambda: stages.create(tmp_path / "new", inputs, text="id", fingerprint="fingerprint"), "not several"),
+        (lambda: stages.create(tmp_path / "new", inputs, keys="fingerprint"), "the keys in 'fingerprint' are uint64"),
+        (lambda: stages.create(tmp_path / "new", inputs, keys="id", distance=3), "distance is of fingerprints"),
+        (lambda: stages.create(tmp_path / "new", inputs, text="id", method="md5"), "method='md5'"),
+        (lambda: stages.create(tmp_path / "new", inputs, method="minhash"), "method is for texts"),
         (lambda: stages.open(tmp_path), "no job"),
         (lambda: job.run("join", 0), "not done: 0, 1"),
         (lambda: job.run("sketch", 0), "sketch has no tasks"),

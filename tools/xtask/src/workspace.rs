@@ -142,7 +142,8 @@ fn is_kind(target: &Value, kind: &str) -> bool {
     kinds.into_iter().flatten().any(|k| k.as_str() == Some(kind))
 }
 
-fn cargo() -> OsString {
+/// The cargo that runs this program.
+pub(crate) fn cargo() -> OsString {
     env::var_os("CARGO").unwrap_or_else(|| "cargo".into())
 }
 

@@ -21,24 +21,31 @@ Stages, each of which needs all tasks of those before it:
 =========== ================ =====================================================================================
 stage       tasks            result of a task
 =========== ================ =====================================================================================
-`sketch`    n, of texts      fingerprints of a share of the input
-`partition` n                stores of a share of the fingerprints: one for each part of the join and each group
-`join`      (k + 1) groups   the near pairs, or a spanning forest of them, of one group
+`sketch`    n, of texts      fingerprints, or keys, of a share of the input
+`partition` n                stores of a share of the fingerprints: one for each part of the join and each group; or
+                             files of its keys, one for each group
+`join`      (k + 1) groups   the near pairs, or a spanning forest of them, of one group of fingerprints
+            groups           the records that share a key of one group of keys, or a spanning forest of them
 `decide`    1                which records are removed, and why
 `keep`      n                the rows of a share of the input that stay
 =========== ================ =====================================================================================
 
+Records have fingerprints, and are near within a distance, or keys (such as the bands of MinHash), and are near if they
+share one.
+
 Guaranteed:
 
-* The result is that of one store with all records, for any number of tasks.
+* The result is that of one store, or one key index, with all records, for any number of tasks.
 * A task writes beside its result and renames it at the end. So a task that was killed is run again, one that is done
   does nothing, and two at the same time do no harm.
 * A pair belongs to the first part in which its fingerprints agree (:meth:`fpstore.Store.deal`), so each is found once,
   and no task has to know what others find.
 
 Memory of a task is `memory` and some batches of rows, of 32 MiB each. In `decide` it is some 100 bytes a near pair and
-a removed record instead; `keep` holds the ids of all removed records. The number of files grows with the tasks: each
-task of `partition` makes a store for each task of `join`.
+a removed record instead, and with keys some 100 bytes for each key that a record shares, as in `join` for each key of
+each record of its group; with single linkage the records of one key count once in each share. `keep` holds the ids of
+all removed records. The number of files grows with the tasks: each task of `partition` makes a store or a file for each
+task of `join`.
 """
 
 from __future__ import annotations

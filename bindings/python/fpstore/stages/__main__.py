@@ -7,7 +7,7 @@ import os
 import sys
 
 from fpstore import errors, stages
-from fpstore.stages._plan import LINKAGES
+from fpstore.stages._plan import LINKAGES, METHODS
 
 _EXAMPLES = """examples:
   python -m fpstore.stages create /shared/job --id url --distance 3 --tasks 100 /shared/pages/*.parquet
@@ -30,11 +30,13 @@ def _parser() -> argparse.ArgumentParser:
     create.add_argument("inputs", nargs="+", metavar="FILE", help="Parquet files with the same columns")
     create.add_argument("--id", default="id", help="column of ids (id)")
     create.add_argument("--fingerprint", help="column of fingerprints (fingerprint)")
-    create.add_argument("--text", help="column of texts, to make fingerprints of")
-    create.add_argument("--distance", type=int, default=3, help="bits in which near fingerprints may differ (3)")
+    create.add_argument("--keys", help="column of lists of keys: records that share one are near")
+    create.add_argument("--text", help="column of texts, to make fingerprints or keys of")
+    create.add_argument("--method", default="simhash", choices=METHODS, help="of texts: fingerprints or keys (simhash)")
+    create.add_argument("--distance", type=int, help="bits in which near fingerprints may differ (3)")
     create.add_argument("--linkage", default="star", choices=LINKAGES)
     create.add_argument("--tasks", type=int, default=16, help="tasks of a stage (16)")
-    create.add_argument("--groups", type=int, help="groups of each part of the join (tasks / (distance + 1))")
+    create.add_argument("--groups", type=int, help="groups of keys (tasks), or of each part of the join (tasks / (distance + 1))")
     create.add_argument("--memory", default="1GiB", help="bytes of memory of a task (1GiB)")
     run = commands.add_parser("run", help="run a task, or all that are left")
     run.add_argument("folder")

@@ -3,68 +3,50 @@
 from __future__ import annotations
 
 import pathlib
-from collections.abc import Iterable
 from typing import Any
 
 from fpstore._arrow import pa, pc, pq
-from fpstore._native import linked
 from fpstore.errors import InvalidInputError
-from fpstore.stages import _inputs
+from fpstore.stages import _inputs, _keys
 from fpstore.stages._fingerprints import EQUAL, NEAR
 from fpstore.stages._plan import Plan
+from fpstore.stages._tables import all_of, id_type, keepers
 
 REMOVED, KEPT, DROPPED = "removed.parquet", "kept.parquet", "dropped"
 
 
-def _read(paths: Iterable[pathlib.Path], columns: dict[str, Any]) -> Any:
-    """One table of the files that are there."""
-    schema = pa.schema(list(columns.items()))
-    tables = [pq.read_table(path, columns=schema.names).cast(schema) for path in paths if path.exists()]
-    return pa.concat_tables(tables) if tables else schema.empty_table()
-
-
-def _numbered(a: Any, b: Any) -> tuple[Any, Any, Any]:
-    """The distinct ids of two columns in order, and the columns as places among them."""
-    ids = pa.chunked_array(a.chunks + b.chunks, type=a.type).unique()
-    ids = ids.take(pc.sort_indices(ids))
-    return ids, pc.index_in(a, ids), pc.index_in(b, ids)
-
-
-def _keepers(linkage: str, a: Any, b: Any) -> Any:
-    """A table `id` and `keeper` of the ids of two columns, those of near records, that are not kept."""
-    ids, a, b = _numbered(a, b)
-    keepers = pa.array(linked(len(ids), a, b, linkage=linkage))
-    own = pc.subtract(pc.cumulative_sum(pa.repeat(pa.scalar(1, pa.uint32()), len(ids))), pa.scalar(1, pa.uint32()))
-    removed = pc.not_equal(keepers, own)
-    return pa.table({"id": ids.filter(removed), "keeper": ids.take(keepers.filter(removed))})
-
-
 def decide(plan: Plan, _: int, place: pathlib.Path) -> None:
     """The removed records, in the order of their ids."""
-    # All ids of a column of `string` take 2 GiB at most.
-    id = pa.large_string() if plan.ids == "text" else pa.uint64()
-    groups = [plan.result("join", number) for number in range(plan.join_tasks)]
-    shares = [plan.result("partition", number) for number in range(plan.tasks)]
-    equal = _read([folder / EQUAL for folder in (*shares, *groups)], {"id": id, "cluster": id})
+    id, groups = id_type(plan), [plan.result("join", number) for number in range(plan.join_tasks)]
     near = [folder / NEAR for folder in groups]
     if plan.linkage == "single":
-        forest = pa.concat_tables([equal, _read(near, {"id": id, "cluster": id})])
-        removed = _keepers("single", forest["id"], forest["cluster"]).rename_columns(["id", "cluster"])
+        forest = pa.concat_tables([_equal(plan), all_of(near, {"id": id, "cluster": id})])
+        removed = keepers("single", forest["id"], forest["cluster"]).rename_columns(["id", "cluster"])
+    elif plan.has_keys:
+        removed = _keys.removed(plan, place)
     else:
-        removed = _stars(plan.linkage, equal, _read(near, {"id_a": id, "id_b": id, "distance": pa.uint32()}))
+        removed = _stars(plan.linkage, _equal(plan), all_of(near, {"id_a": id, "id_b": id, "distance": pa.uint32()}))
     pq.write_table(removed.sort_by("id"), place / REMOVED, compression="zstd")
+
+
+def _equal(plan: Plan) -> Any:
+    """A table `id` and `cluster` of records that are equal within a share or a group."""
+    shares = [plan.result("partition", number) for number in range(plan.tasks)]
+    groups = [plan.result("join", number) for number in range(plan.join_tasks)]
+    id = id_type(plan)
+    return all_of([folder / EQUAL for folder in (*shares, *groups)], {"id": id, "cluster": id})
 
 
 def _stars(linkage: str, equal: Any, pairs: Any) -> Any:
     """The decisions on records by the pairs of distinct fingerprints, and by which are equal."""
-    removed = _keepers(linkage, pairs["id_a"], pairs["id_b"])
+    removed = keepers(linkage, pairs["id_a"], pairs["id_b"])
     # The distance of each to its keeper is that of their pair, in which the smaller fingerprint comes first.
     turned = pairs.select(["id_b", "id_a", "distance"])
     both = pa.concat_tables([one.rename_columns(["id", "keeper", "distance"]) for one in (pairs, turned)])
     removed = removed.join(both, ["id", "keeper"], join_type="inner")
     # A record whose fingerprint another record keeps is removed by that; one whose fingerprint is removed has the
     # keeper of that fingerprint.
-    same = _keepers("single", equal["id"], equal["cluster"]).rename_columns(["id", "same"])
+    same = keepers("single", equal["id"], equal["cluster"]).rename_columns(["id", "same"])
     same = same.join(removed, "same", "id", join_type="left outer")
     keeper = pc.coalesce(same["keeper"], same["same"])
     same = pa.table({"id": same["id"], "keeper": keeper, "distance": pc.fill_null(same["distance"], 0)})

@@ -1,4 +1,4 @@
-"""The stages that find near pairs: sketch, partition and join."""
+"""The stages that find near pairs of fingerprints: partition and join."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from fpstore._arrow import pa, pc, pq
 from fpstore._queries import unsigned
 from fpstore.stages import _inputs
 from fpstore.stages._plan import Plan
+from fpstore.stages._sketch import SKETCHED
 
-SKETCHED = "fingerprints.parquet"
 EQUAL, NEAR = "equal.parquet", "near.parquet"
 
 
@@ -27,22 +27,10 @@ def write(path: pathlib.Path, stream: Any, keep: Any = None) -> None:
             out.write_batch(batch if keep is None else batch.filter(keep(batch)))
 
 
-def sketch(plan: Plan, task: int, place: pathlib.Path) -> None:
-    """Fingerprints of the texts of a share."""
-    schema = _inputs.schema(plan.inputs)
-    source = _inputs.batches(_inputs.share(plan.inputs, task, plan.tasks), [plan.id, str(plan.text)], schema)
-    type = pa.uint64() if plan.width == 64 else pa.binary(plan.width // 8)
-    made = pa.schema([schema.field(plan.id).with_name("id"), ("fingerprint", type)])
-    with pq.ParquetWriter(place / SKETCHED, made, compression="zstd") as out:
-        for batch in source:
-            hashes = pa.array(fpstore.simhash(batch[str(plan.text)], **plan.options))
-            out.write_batch(pa.record_batch([batch[plan.id], hashes], schema=made))
-
-
 def _records(plan: Plan, task: int) -> Iterator[Any]:
     """The records of a task: batches of `id` and `fingerprint`."""
     if plan.text is None:
-        files, columns = plan.inputs, [plan.id, plan.fingerprint]
+        files, columns = plan.inputs, [plan.id, str(plan.fingerprint)]
         pieces = _inputs.share(files, task, plan.tasks)
     else:
         files, columns = [str(plan.result("sketch", task) / SKETCHED)], ["id", "fingerprint"]
@@ -109,42 +97,3 @@ def _without_fingerprints(found: Any) -> Any:
     wanted = ["id_a", "id_b", "distance"]
     schema = pa.schema([reader.schema.field(name) for name in wanted])
     return pa.RecordBatchReader.from_batches(schema, (batch.select(wanted) for batch in reader))
-
-
-def describe(files: list[str], id: str, fingerprint: str | None, text: str | None) -> tuple[str, int]:
-    """The kind of ids and, of fingerprints, their width, in the first file."""
-    schema = _inputs.schema(files)
-    for name in filter(None, (id, fingerprint, text)):
-        if name not in schema.names:
-            found = ", ".join(schema.names)
-            raise fpstore.errors.InvalidInputError(f"{files[0]}: there is no column {name!r}; there are {found}")
-    type = schema.field(id).type
-    is_text = _inputs.is_text(type)
-    if not is_text and not pa.types.is_integer(type):
-        message = f"{files[0]}: the ids in {id!r} are {type}; expected integers or strings"
-        raise fpstore.errors.InvalidInputError(message)
-    return "text" if is_text else "u64", 64 if fingerprint is None else _width(files, schema, fingerprint)
-
-
-def _width(files: list[str], schema: Any, column: str) -> int:
-    """Bits of the fingerprints of a column: binary values, whose type does not tell, have the length of the first."""
-    type = schema.field(column).type
-    if pa.types.is_uint64(type) or pa.types.is_int64(type):
-        return 64
-    length = 0
-    if pa.types.is_fixed_size_binary(type):
-        length = type.byte_width
-    elif pa.types.is_binary(type) or pa.types.is_large_binary(type):
-        every = _inputs.batches([(file, None) for file in files], [column], schema)
-        length = next((len(value) for batch in every for value in batch[column].to_pylist() if value is not None), 16)
-    if length not in (16, 32):
-        wanted = "uint64, int64, or binary of 16 or 32 bytes"
-        message = f"{files[0]}: the fingerprints in {column!r} are {type}; expected {wanted}"
-        raise fpstore.errors.InvalidInputError(message)
-    return 8 * length
-
-
-def hasher_of_texts(options: dict[str, Any]) -> tuple[str | None, int]:
-    """The hasher of the fingerprints that these options make of texts, and their width."""
-    made = fpstore.simhash(["a text to see the hasher"], **options)
-    return made.hasher, 64 if made.type == "uint64" else 128

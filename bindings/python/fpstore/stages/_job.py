@@ -11,18 +11,19 @@ from typing import Any
 
 from fpstore import errors
 from fpstore._arrow import pa
-from fpstore.stages import _decide, _fingerprints, _inputs, _places, _plan
+from fpstore.stages import _columns, _decide, _fingerprints, _inputs, _keys, _places, _plan, _sketch
 from fpstore.stages._plan import Plan
 
 _Work = Callable[[Plan, int, pathlib.Path], None]
-_WORK: dict[str, _Work] = {
-    "sketch": _fingerprints.sketch,
+_OF_FINGERPRINTS: dict[str, _Work] = {
+    "sketch": _sketch.sketch,
     "partition": _fingerprints.partition,
     "join": _fingerprints.join,
     "decide": _decide.decide,
     "keep": _decide.keep,
 }
-STAGES = tuple(_WORK)
+_OF_KEYS = _OF_FINGERPRINTS | {"partition": _keys.partition, "join": _keys.join}
+STAGES = tuple(_OF_FINGERPRINTS)
 """The names of the stages, in their order."""
 
 
@@ -59,7 +60,7 @@ class Job:
         >>> [job.tasks(stage) for stage in stages.STAGES]
         [0, 2, 4, 1, 2]
         """
-        if stage not in _WORK:
+        if stage not in STAGES:
             raise errors.InvalidInputError(f"there is no stage {stage!r}; expected one of {', '.join(STAGES)}")
         if stage == "sketch" and self.plan.text is None:
             return 0
@@ -95,7 +96,7 @@ class Job:
         """Makes the result of a task. Errors name it, and the files that it reads."""
         plan = self.plan
         try:
-            _WORK[stage](plan, task, place)
+            (_OF_KEYS if plan.has_keys else _OF_FINGERPRINTS)[stage](plan, task, place)
         except (errors.InvalidInputError, pa.ArrowException) as error:
             named = f"task {task} of {stage}"
             if stage in ("sketch", "partition", "keep"):
@@ -179,11 +180,13 @@ def create(
     folder: str | os.PathLike[str],
     inputs: Iterable[str | os.PathLike[str]] | str | os.PathLike[str],
     *,
-    distance: int = 3,
+    distance: int | None = None,
     tasks: int = 16,
     id: str = "id",
     fingerprint: str | None = None,
+    keys: str | None = None,
     text: str | None = None,
+    method: str = "simhash",
     linkage: str = "star",
     groups: int | None = None,
     memory: int | str = "1GiB",
@@ -195,19 +198,22 @@ def create(
     ----------
     folder : a directory that does not exist, or is empty, and that all machines see under this name
     inputs : Parquet files, or one, seen by all machines, with the same columns
-    distance : bits in which near fingerprints may differ
+    distance : bits in which near fingerprints may differ (3)
     tasks : number of tasks of all stages but `join` and `decide`
     id : the column with the id of a row, a whole number or a string. No two rows have the same one
     fingerprint : the column with fingerprints ("fingerprint"): uint64, or int64 with the same bits, or binary of 16 or
         32 bytes
-    text : the column with texts, of which the stage `sketch` makes fingerprints, in place of `fingerprint`
+    keys : the column with keys, in place of `fingerprint`: lists of uint64, or int64 with the same bits, such as the
+        bands of MinHash (:func:`fpstore.bands`). Records that share a key are near
+    text : the column with texts, of which the stage `sketch` makes fingerprints or keys, in place of a column of these
+    method : of texts "simhash" makes fingerprints and "minhash" keys
     linkage : "star" or "complete", where a removed record is near its keeper, or "single", where the keeper of a
         connected component stays; of records that are near, that with the smallest id stays
-    groups : number of groups of each part of the join; by default so that `join` has about `tasks` tasks
+    groups : number of groups of keys, or of each part of the join; by default so that `join` has about `tasks` tasks
     memory : bytes of memory of a task that loads or joins
-    options : of :func:`fpstore.simhash`, for texts
+    options : of :func:`fpstore.simhash` or :func:`fpstore.bands`, for texts
 
-    Rows without a fingerprint, or with a text that is null or too short for one, stay.
+    Rows without a fingerprint or keys, or with a text that is null or too short for one, stay.
 
     >>> from fpstore import stages
     >>> stages.create("/tmp/new", [])
@@ -219,22 +225,35 @@ def create(
     files = list(dict.fromkeys(os.path.abspath(os.fspath(file)) for file in given))
     if not files:
         raise errors.InvalidInputError("there are no inputs")
-    if text is not None and fingerprint is not None:
-        raise errors.InvalidInputError("give text, of which fingerprints are made, or fingerprint, not both")
-    if text is None and options:
-        raise errors.InvalidInputError(f"{next(iter(options))} is for fingerprints of texts; name their column: text=")
+    if sum(column is not None for column in (fingerprint, keys, text)) > 1:
+        raise errors.InvalidInputError("give the column of fingerprints, of keys or of texts, not several")
+    if text is None and (options or method != "simhash"):
+        named = next(iter(options), "method")
+        raise errors.InvalidInputError(f"{named} is for texts, of which sketches are made; name their column: text=")
+    _plan.check_method(method)
+    if keys is None and text is None and fingerprint is None:
+        fingerprint = "fingerprint"
+    has_keys = keys is not None or method == "minhash"
+    if has_keys and distance is not None:
+        raise errors.InvalidInputError("distance is of fingerprints; records are near that share a key")
+    distance = 0 if has_keys else 3 if distance is None else distance
     _inputs.check_same(files)
-    column = None if text is not None else fingerprint or "fingerprint"
-    ids, width = _fingerprints.describe(files, id, column, text)
-    hasher = None
+    ids, width, hasher = _columns.kind_of_ids(files, id), 64, None
     if text is not None:
-        hasher, width = _fingerprints.hasher_of_texts(options)
+        _columns.find(files, text)
+        hasher, width = _sketch.hasher_of_texts(method, options)
+    elif keys is not None:
+        _columns.check_keys(files, keys)
+    else:
+        width = _columns.width(files, str(fingerprint))
     place = pathlib.Path(os.path.abspath(os.fspath(folder)))
     plan = Plan(
         inputs=files,
         id=id,
-        fingerprint=column or "fingerprint",
+        fingerprint=fingerprint,
+        keys=keys,
         text=text,
+        method=method,
         options=options,
         distance=distance,
         linkage=linkage,

@@ -7,10 +7,13 @@ import pathlib
 from dataclasses import asdict, dataclass
 from typing import Any
 
+import fpstore
 from fpstore.errors import DamagedError, InvalidInputError, NotFoundError
 
-FORMAT, VERSION = "fpstore-stages", 1
+FORMAT, VERSION = "fpstore-stages", 2
 LINKAGES = ("single", "star", "complete")
+METHODS: dict[str, Any] = {"simhash": fpstore.simhash, "minhash": fpstore.bands}
+"""What makes fingerprints, or keys, of texts."""
 NAME = "job.json"
 
 
@@ -20,8 +23,10 @@ class Plan:
 
     inputs: list[str]
     id: str
-    fingerprint: str
+    fingerprint: str | None
+    keys: str | None
     text: str | None
+    method: str
     options: dict[str, Any]
     distance: int
     linkage: str
@@ -38,9 +43,14 @@ class Plan:
         return self.folder / stage / f"task-{task}"
 
     @property
+    def has_keys(self) -> bool:
+        """Whether records have keys, not fingerprints."""
+        return self.keys is not None or (self.text is not None and self.method == "minhash")
+
+    @property
     def join_tasks(self) -> int:
-        """Tasks of the stage `join`: one for each part and group."""
-        return (self.distance + 1) * self.groups
+        """Tasks of the stage `join`: one for each group or, of fingerprints, for each part and group."""
+        return self.groups if self.has_keys else (self.distance + 1) * self.groups
 
     def text_of_file(self) -> str:
         """The content of the file."""
@@ -59,6 +69,9 @@ class Plan:
                 raise InvalidInputError(f"{name}={getattr(self, name)}: expected at least {least}")
         if not self.inputs:
             raise InvalidInputError("there are no inputs")
+        if sum(column is not None for column in (self.fingerprint, self.keys, self.text)) != 1:
+            raise InvalidInputError("expected one column: of fingerprints, of keys, or of texts")
+        check_method(self.method)
         if self.linkage not in LINKAGES:
             raise InvalidInputError(f"linkage={self.linkage!r}: expected one of {', '.join(LINKAGES)}")
         if self.width not in (64, 128, 256) or self.ids not in ("u64", "text"):
@@ -67,11 +80,19 @@ class Plan:
             raise InvalidInputError(f"distance={self.distance}: fingerprints have {self.width} bits")
 
 
+def check_method(method: str) -> None:
+    """Refuses methods that there are not."""
+    if method not in METHODS:
+        raise InvalidInputError(f"method={method!r}: expected one of {', '.join(METHODS)}")
+
+
 _TYPES: dict[str, tuple[type, ...]] = {
     "inputs": (list,),
     "id": (str,),
-    "fingerprint": (str,),
+    "fingerprint": (str, type(None)),
+    "keys": (str, type(None)),
     "text": (str, type(None)),
+    "method": (str,),
     "options": (dict,),
     "distance": (int,),
     "linkage": (str,),

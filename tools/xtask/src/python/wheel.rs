@@ -10,7 +10,7 @@ use anyhow::{Context, Result, bail, ensure};
 use super::commands::{succeed, with_programs};
 use super::environment::{Environment, PACKAGE, requirements};
 use crate::options;
-use crate::workspace::Workspace;
+use crate::workspace::{self, Workspace};
 
 /// Runs the examples of files of text, in an environment without anything else.
 const EXAMPLES: &str = "
@@ -88,7 +88,7 @@ fn build_all(workspace: &Workspace, interpreters: &[Interpreter]) -> Result<Path
         fs::remove_dir_all(&wheels)?;
     }
     // All files of a source distribution have one old time, by which cargo takes crates of earlier sources for these.
-    let mut clean = Command::new("cargo");
+    let mut clean = Command::new(workspace::cargo());
     clean.args(["clean", "--quiet", "--release", "--workspace"]).current_dir(&workspace.root);
     clean.env("CARGO_TARGET_DIR", &workspace.target);
     succeed(workspace, clean)?;

@@ -1,0 +1,32 @@
+"""The stage that makes fingerprints, or keys, of texts."""
+
+from __future__ import annotations
+
+import pathlib
+from typing import Any
+
+from fpstore._arrow import pa, pq
+from fpstore.stages import _inputs
+from fpstore.stages._plan import METHODS, Plan
+
+SKETCHED = "sketched.parquet"
+
+
+def sketch(plan: Plan, task: int, place: pathlib.Path) -> None:
+    """Fingerprints, or the keys of bands, of the texts of a share."""
+    schema, text = _inputs.schema(plan.inputs), str(plan.text)
+    source = _inputs.batches(_inputs.share(plan.inputs, task, plan.tasks), [plan.id, text], schema)
+    name, type = ("keys", pa.list_(pa.uint64())) if plan.has_keys else ("fingerprint", pa.uint64())
+    if plan.width != 64:
+        type = pa.binary(plan.width // 8)
+    made = pa.schema([schema.field(plan.id).with_name("id"), (name, type)])
+    with pq.ParquetWriter(place / SKETCHED, made, compression="zstd") as out:
+        for batch in source:
+            values = pa.array(METHODS[plan.method](batch[text], **plan.options)).cast(type)
+            out.write_batch(pa.record_batch([batch[plan.id], values], schema=made))
+
+
+def hasher_of_texts(method: str, options: dict[str, Any]) -> tuple[str | None, int]:
+    """The hasher of what these options make of texts, and the bits of a fingerprint or a key."""
+    made = METHODS[method](["a text to see the hasher"], **options)
+    return made.hasher, 128 if method == "simhash" and made.type != "uint64" else 64

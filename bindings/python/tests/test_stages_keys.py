@@ -1,0 +1,130 @@
+"""De-duplication by numbered tasks of records with keys: the results are those of one key index."""
+
+import os
+import random
+
+import pytest
+
+import fpstore as fp
+import real
+
+pa = pytest.importorskip("pyarrow")
+pq = pytest.importorskip("pyarrow.parquet")
+from fpstore import stages  # noqa: E402, after the check for pyarrow
+
+LINKAGES = ("single", "star", "complete")
+LISTS = pa.list_(pa.uint64())
+
+
+def chance(count, seed=3):
+    """Keys of records of which some share one or several, some have a key twice, and some have none."""
+    rng, made = random.Random(seed), []
+    for _ in range(count):
+        keys = [rng.getrandbits(64) for _ in range(5)]
+        for place in range(5):
+            if made and rng.random() < 0.12:
+                keys[place] = rng.choice(rng.choice(made) or keys)
+        made.append([] if rng.random() < 0.03 else keys + keys[: rng.randrange(2)])
+    return made
+
+
+def giant(count):
+    """One key in a third of the records, and a few keys in all others."""
+    rng = random.Random(4)
+    return [[rng.getrandbits(64), 7] if number % 3 == 0 else [rng.randrange(count)] for number in range(count)]
+
+
+def bands(count):
+    return [keys or [] for keys in fp.bands(real.documents(count)).to_pylist()]
+
+
+DATA = {
+    "uniform": lambda: chance(3000),
+    "giant": lambda: giant(1_000_000 if os.environ.get("FPSTORE_LONG") else 20_000),
+    "real": lambda: bands(1000),
+}
+
+
+def one_index(folder, keys, ids, linkage):
+    """What one key index of all records says: the removed ones, and the rows of the others."""
+    with fp.create(folder, kind="keys", key_bits=64, ids="text" if isinstance(ids[0], str) else "u64") as index:
+        index.load(pa.array(keys, LISTS), ids=ids)
+        if linkage == "single":
+            labels = index.clusters().to_pylist()
+            removed = [{"id": one["id"], "cluster": one["cluster"]} for one in labels if one["id"] != one["cluster"]]
+        else:
+            names = ("id", "keeper", "shared_keys")
+            evidence = index.keep(linkage=linkage, evidence=True).to_pylist()
+            removed = [{name: one[name] for name in names} for one in evidence]
+    gone = {one["id"] for one in removed}
+    return sorted(removed, key=lambda one: one["id"]), [row for row, id in enumerate(ids) if id not in gone]
+
+
+def results(job):
+    return pq.read_table(job.removed()).to_pylist(), pq.read_table(job.kept())["row"].to_pylist()
+
+
+def shuffled(count, texts=False):
+    ids = random.Random(5).sample(range(count), count)
+    return [f"https://example.org/{id}" for id in ids] if texts else ids
+
+
+def written(folder, keys, ids):
+    path = folder / "records.parquet"
+    pq.write_table(pa.table({"id": ids, "keys": keys, "row": range(len(ids))}), path, row_group_size=len(ids) // 7 + 1)
+    return path
+
+
+@pytest.mark.parametrize("linkage", LINKAGES)
+@pytest.mark.parametrize("name", DATA)
+def test_results_are_those_of_one_index(tmp_path, name, linkage):
+    # With complete linkage a key of many records costs their pairs, in one index too.
+    keys = giant(2000) if (name, linkage) == ("giant", "complete") else DATA[name]()
+    for texts in (False, True):
+        ids = shuffled(len(keys), texts)
+        expected = one_index(tmp_path / f"one-{texts}", keys, ids, linkage)
+        assert expected[0] and expected[1]
+        for tasks in (1, 3, 16):
+            path = written(tmp_path, pa.array(keys, LISTS), ids)
+            job = stages.create(tmp_path / f"{texts}-{tasks}", path, keys="keys", tasks=tasks, linkage=linkage)
+            job.run_all()
+            assert results(job) == expected, (texts, tasks)
+
+
+def test_texts_get_the_keys_of_minhash(tmp_path):
+    texts = [*real.documents(500), None, ""]
+    ids = shuffled(len(texts))
+    table = pa.table({"id": ids, "text": texts, "row": range(len(texts))})
+    pq.write_table(table, tmp_path / "texts.parquet", row_group_size=100)
+    options = {"bands": 20, "rows": 5, "features": "words:3"}
+    job = stages.create(tmp_path / "job", tmp_path / "texts.parquet", text="text", method="minhash", tasks=3, **options)
+    job.run_all()
+    keys = [one or [] for one in fp.bands(texts, **options).to_pylist()]
+    assert results(job) == one_index(tmp_path / "one", keys, ids, "star")
+
+
+@pytest.mark.parametrize(
+    "type", [pa.list_(pa.int64()), pa.large_list(pa.uint64()), pa.list_(pa.int64(), 2)], ids=str
+)
+def test_lists_of_every_type(tmp_path, type):
+    keys = [[-1, 2], [3, 2**63 - 1], None, [-1, 4]]
+    values = pa.array([[key % 2**64 for key in one] if one else None for one in keys], LISTS)
+    if pa.types.is_int64(type.value_type):
+        values = pa.array(keys, type)
+    path = written(tmp_path, values.cast(type), pa.array(["a", "b", "c", "d"]).dictionary_encode())
+    job = stages.create(tmp_path / "job", path, keys="keys", tasks=3)
+    job.run_all()
+    assert results(job) == ([{"id": "d", "keeper": "a", "shared_keys": 1}], [0, 1, 2])
+
+
+def test_wrong_rows_are_named_with_their_file(tmp_path):
+    good = pa.array([[1], [2]], LISTS)
+    for ids, keys, message in [
+        (pa.array([1, None]), good, "whose id is null"),
+        (pa.array([1, -1]), good, "-1"),
+        (pa.array([1, 2]), pa.array([[1], [None]], LISTS), "whose key is null"),
+    ]:
+        path = written(tmp_path, keys, ids)
+        job = stages.create(tmp_path / f"job {message}", path, keys="keys", tasks=1)
+        with pytest.raises(fp.errors.InvalidInputError, match=f"records.parquet: .*{message}"):
+            job.run_all()
