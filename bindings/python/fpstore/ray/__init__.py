@@ -32,7 +32,7 @@ def run(job: stages.Job, *, retries: int = 3, **options: Any) -> None:
         ray.get([task.remote(str(job.folder), stage, number) for number in job.missing(stage)])
 
 
-def dedup(dataset: Any, folder: str | os.PathLike[str], *, options: dict[str, Any] | None = None, **how: Any) -> Any:
+def dedup(dataset: Any, folder: str | os.PathLike[str], /, *, options: dict[str, Any] | None = None, **how: Any) -> Any:
     """The rows of a dataset without near-duplicates, a dataset.
 
     Writes the rows beside ``folder``, a new directory that all nodes see, and runs a job there. ``how`` are the

@@ -38,7 +38,7 @@ def run(spark: Any, job: stages.Job) -> None:
             spark.sparkContext.parallelize(missing, len(missing)).foreach(task)
 
 
-def dedup(rows: Any, folder: str | os.PathLike[str], **how: Any) -> Any:
+def dedup(rows: Any, folder: str | os.PathLike[str], /, **how: Any) -> Any:
     """The rows of a DataFrame without near-duplicates, a DataFrame.
 
     Writes the rows beside ``folder``, a new directory that all executors see, and runs a job there. ``how`` are the

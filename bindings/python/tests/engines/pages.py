@@ -6,6 +6,7 @@ import pytest
 
 import brute
 import fpstore as fp
+import real
 
 pa = pytest.importorskip("pyarrow")
 pq = pytest.importorskip("pyarrow.parquet")
@@ -41,6 +42,15 @@ class Pages:
         """The query, the match's id and its distance, of every match."""
         with fp.open(self.store, read_only=True) as store:
             return sorted((query, one.id, one.distance) for query in queries for one in store.query(query, K))
+
+
+MINHASH = {"text": "text", "method": "minhash", "bands": 14, "rows": 8}
+
+
+def texts():
+    """Rows with texts, and the ids of those that stay of the ones that share a band of `MINHASH`."""
+    table = pa.table({"id": range(300), "text": real.documents(300)})
+    return table, fp.dedup(table, id="id", bands=14, rows=8).table.to_pydict()["id"]
 
 
 def removed(job):

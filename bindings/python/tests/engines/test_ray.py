@@ -12,7 +12,7 @@ ray = pytest.importorskip("ray")
 import fpstore as fp  # noqa: E402
 import fpstore.ray  # noqa: E402, after the check for ray
 from fpstore import stages  # noqa: E402
-from pages import Pages, pa, removed  # noqa: E402
+from pages import MINHASH, Pages, pa, removed, texts  # noqa: E402
 
 
 @pytest.fixture(scope="module")
@@ -34,6 +34,12 @@ def test_a_dataset_without_near_duplicates(cluster, rows, tmp_path):
     kept = fpstore.ray.dedup(dataset, tmp_path / "job", distance=3, tasks=4)
     assert sorted(row["id"] for row in kept.take_all()) == rows.kept
     assert removed(stages.open(tmp_path / "job")) == rows.removed
+
+
+def test_texts_that_share_a_band(cluster, tmp_path):
+    table, stay = texts()
+    kept = fpstore.ray.dedup(ray.data.from_arrow(table), tmp_path / "job", tasks=3, **MINHASH)
+    assert sorted(row["id"] for row in kept.take_all()) == stay and len(stay) < 290
 
 
 def test_a_folder_that_is_taken_and_no_rows(cluster, rows, tmp_path):

@@ -19,7 +19,7 @@ if shutil.which("java") is None:
 import fpstore as fp  # noqa: E402
 import fpstore.spark  # noqa: E402, after the check for pyspark
 from fpstore import stages  # noqa: E402
-from pages import K, Pages, pa, pq, removed  # noqa: E402
+from pages import K, MINHASH, Pages, pa, pq, removed, texts  # noqa: E402
 
 
 def free_port():
@@ -98,6 +98,13 @@ def test_a_frame_without_near_duplicates(spark, rows, tmp_path):
     assert kept.schema == frame.schema
     assert sorted(row.id for row in kept.collect()) == rows.kept
     assert removed(stages.open(tmp_path / "job")) == rows.removed
+
+
+def test_texts_that_share_a_band(spark, tmp_path):
+    table, stay = texts()
+    frame = spark.createDataFrame(list(zip(*table.to_pydict().values())), "id long, text string")
+    kept = fpstore.spark.dedup(frame, tmp_path / "job", tasks=3, **MINHASH)
+    assert sorted(row.id for row in kept.collect()) == stay and len(stay) < 290
 
 
 def test_labels(spark, rows, tmp_path):
