@@ -186,6 +186,7 @@ class ShardedStore:
         >>> len(pages.query([0, 2**64 - 1]).table)
         3
         """
+        fingerprints = _repeatable(fingerprints)
         for _ in range(_ATTEMPTS):
             view = self._view()
             try:
@@ -247,6 +248,15 @@ class ShardedStore:
         return f"<fpstore.ring.ShardedStore {self._path}>"
 
 
+def _repeatable(values: Column) -> Column:
+    """Values that several nodes can be asked for: a stream and an iterator are gone after the first one."""
+    if hasattr(values, "__len__") or hasattr(values, "__arrow_c_array__"):
+        return values
+    if hasattr(values, "__arrow_c_stream__"):
+        return pa.chunked_array(values)
+    return list(values) if hasattr(values, "__iter__") else values  # pyright: ignore
+
+
 def _array(values: Column, width: int = 64) -> Any:
     """A column as an array of pyarrow."""
     if hasattr(values, "__arrow_c_stream__"):
@@ -293,11 +303,14 @@ def create(path: str | os.PathLike[str], **parameters: Any) -> ShardedStore:
     ...
     fpstore.errors.AlreadyExistsError: ...
     """
+    if parameters.get("kind", "fingerprints") != "fingerprints":
+        raise errors.InvalidInputError(f"kind={parameters['kind']!r}: a sharded store has fingerprints")
     if parameters.get("ids") == "none":
         raise errors.InvalidInputError("ids='none': the id of a record says which nodes have it")
     directories = Ring(path).directories
     for directory in filter(pathlib.Path.exists, directories):
-        raise errors.AlreadyExistsError(f"{directory}: there is something already", directory)
+        remedy = "remove it, or give the node another directory"
+        raise errors.AlreadyExistsError(f"{directory}: there is something already; {remedy}", directory)
     for directory in directories:
         _create(directory, **parameters).close()  # pyright: ignore
     return open(path)

@@ -48,6 +48,9 @@ def test_answers_are_those_of_one_store(tmp_path, replicas, texts):
     with ring.create(file, max_distance=3, ids=kind) as sharded:
         sharded.load(values, ids=ids)
         assert rows(sharded.query(queries, 3).table) == expected
+        chunks = pa.chunked_array([queries[:7], queries[7:]], pa.uint64())
+        for once in ((query for query in queries), chunks):
+            assert rows(sharded.query(once, 3).table) == expected
     sizes = [len(fp.open(tmp_path / name, read_only=True)) for name in "abcd"]
     assert sum(sizes) == replicas * len(values) and min(sizes) > 100
     with ring.open(file) as sharded:

@@ -147,7 +147,9 @@ def begun(job, stage, task):
     return any(job.folder.glob(f"{stage}/.making-task-{task}-*"))
 
 
-@pytest.mark.parametrize("method", [{"distance": 6}, {"method": "minhash", "linkage": "single"}], ids=["fingerprints", "keys"])
+@pytest.mark.parametrize(
+    "method", [{"distance": 6}, {"method": "minhash", "linkage": "single"}], ids=["fingerprints", "keys"]
+)
 def test_a_task_of_each_stage_is_killed_and_run_again(tmp_path, method):
     texts = real.documents(1500)
     ids = [f"page-{number}" for number in range(len(texts))]
@@ -204,7 +206,9 @@ def test_wrong_uses_are_refused(tmp_path):
         (lambda: stages.create(tmp_path / "new", inputs, text="id", fingerprint="fingerprint"), "not several"),
         (lambda: stages.create(tmp_path / "new", inputs, keys="fingerprint"), "the keys in 'fingerprint' are uint64"),
         (lambda: stages.create(tmp_path / "new", inputs, keys="id", distance=3), "distance is of fingerprints"),
-        (lambda: stages.create(tmp_path / "new", inputs, text="id", method="md5"), "method='md5'"),
+        (lambda: stages.create(tmp_path / "new", inputs, text="row", method="md5"), "method='md5'"),
+        (lambda: stages.create(tmp_path / "new", inputs, text="row"), "the texts in 'row' are int64"),
+        (lambda: stages.create(tmp_path / "new", inputs, fingerprint="id"), "a column of their own"),
         (lambda: stages.create(tmp_path / "new", inputs, method="minhash"), "method is for texts"),
         (lambda: stages.open(tmp_path), "no job"),
         (lambda: job.run("join", 0), "not done: 0, 1"),

@@ -103,6 +103,33 @@ def test_texts_get_the_keys_of_minhash(tmp_path):
     assert results(job) == one_index(tmp_path / "one", keys, ids, "star")
 
 
+@pytest.mark.parametrize("linkage", LINKAGES)
+def test_a_share_that_is_sorted_in_many_pieces(tmp_path, monkeypatch, linkage):
+    keys, ids = chance(2000), shuffled(2000, texts=True)
+    expected = one_index(tmp_path / "one", keys, ids, linkage)
+    monkeypatch.setattr("fpstore.stages._keys.SORTED", 1)
+    path = written(tmp_path, pa.array(keys, LISTS), ids)
+    job = stages.create(tmp_path / "job", path, keys="keys", tasks=2, groups=300, linkage=linkage)
+    job.run_all()
+    assert results(job) == expected
+
+
+def test_rows_without_keys_stay_whatever_their_ids_are(tmp_path):
+    keys = pa.array([[], [], None, [1], [1]], LISTS)
+    path = written(tmp_path, keys, pa.array([None, -5, None, 1, 2]))
+    job = stages.create(tmp_path / "job", path, keys="keys", tasks=1)
+    job.run_all()
+    assert results(job) == ([{"id": 2, "keeper": 1, "shared_keys": 1}], [0, 1, 2, 3])
+
+
+def test_options_that_no_file_holds(tmp_path):
+    pq.write_table(pa.table({"id": [1], "text": ["a"]}), tmp_path / "texts.parquet")
+    how = {"method": "minhash", "bands": pytest.importorskip("numpy").int64(20), "rows": 5}
+    with pytest.raises(fp.errors.InvalidInputError, match="give numbers and texts of Python"):
+        stages.create(tmp_path / "job", tmp_path / "texts.parquet", text="text", **how)
+    assert not (tmp_path / "job").exists()
+
+
 @pytest.mark.parametrize(
     "type", [pa.list_(pa.int64()), pa.large_list(pa.uint64()), pa.list_(pa.int64(), 2)], ids=str
 )
@@ -121,7 +148,7 @@ def test_wrong_rows_are_named_with_their_file(tmp_path):
     good = pa.array([[1], [2]], LISTS)
     for ids, keys, message in [
         (pa.array([1, None]), good, "whose id is null"),
-        (pa.array([1, -1]), good, "-1"),
+        (pa.array([1, -1]), good, "the id -1 in 'id' is negative"),
         (pa.array([1, 2]), pa.array([[1], [None]], LISTS), "whose key is null"),
     ]:
         path = written(tmp_path, keys, ids)

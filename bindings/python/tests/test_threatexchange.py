@@ -23,6 +23,7 @@ from threatexchange.signal_type.index import (  # noqa: E402
 )
 from threatexchange.signal_type.pdq import PdqSignal, pdq_index, pdq_index2  # noqa: E402
 
+from asked import answers, ask, ask_saved  # noqa: E402
 from fpstore.threatexchange import PDQIndex  # noqa: E402
 
 # Hashes of images; the first twelve are of one image and its variants.
@@ -49,10 +50,6 @@ def flipped(hash, bits, rng):
 def uniform(count, seed):
     rng = random.Random(seed)
     return [f"{rng.getrandbits(256):064x}" for _ in range(count)]
-
-
-def answers(index, query):
-    return sorted((int(one.similarity_info.distance), repr(one.metadata)) for one in index.query(query))
 
 
 def brute(entries, query, threshold=31):
@@ -268,19 +265,6 @@ def test_threads_query_while_others_add():
     for entries in parts:
         for hash, entry in entries:
             assert [one.metadata for one in index.query(hash)] == [entry]
-
-
-def ask(index, queries):
-    """What a worker answers, and the files that it has mapped."""
-    mapped = ""
-    if sys.platform == "linux":
-        with open("/proc/self/maps") as maps:
-            mapped = maps.read()
-    return [answers(index, query) for query in queries], mapped
-
-
-def ask_saved(path, queries):
-    return ask(PDQIndex.open(path), queries)
 
 
 STARTS = [each for each in ("spawn", "fork") if each in multiprocessing.get_all_start_methods()]

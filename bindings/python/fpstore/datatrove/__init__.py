@@ -24,7 +24,8 @@ Guaranteed:
   clusters and sizes are those of its four stages. A document without shingles stays. (datatrove gives no cluster to
   documents of a rank that loses none; :class:`MinhashFilter` does.)
 * The result of a rank, and the decisions, are there whole or not at all. A rank that was killed is run again, one that
-  is done does nothing, and several at the same time do no harm.
+  is done does nothing, and several at the same time do no harm. A killed one leaves a folder `.making-...` beside its
+  result, which may be removed when nothing runs.
 * Missing or damaged files, other parameters, and readers that give other documents than before are errors.
 
 The folder is a directory that all machines see. The first rank of :class:`MinhashFilter` decides, under a lock, and the
@@ -229,16 +230,13 @@ def _members(place: pathlib.Path, own: _signatures.Rank) -> Iterator[Any]:
 
 
 @contextlib.contextmanager
-def _alone(path: pathlib.Path) -> Generator[bool]:
+def _alone(path: pathlib.Path) -> Generator[None]:
     """Keeps other processes and machines out, if the system and the file system can. The lock goes with the process."""
     with open(path, "ab") as file:
-        try:
+        with contextlib.suppress(ImportError, OSError):
             fcntl: Any = importlib.import_module("fcntl")
             fcntl.flock(file, fcntl.LOCK_EX)
-        except (ImportError, OSError):
-            yield False
-        else:
-            yield True
+        yield
 
 
 def decide(folder: str | os.PathLike[str], memory: int = MEMORY) -> pathlib.Path:
@@ -258,10 +256,7 @@ def decide(folder: str | os.PathLike[str], memory: int = MEMORY) -> pathlib.Path
     if not target.exists():
         ranks = _signatures.read_all(root)
         target.parent.mkdir(exist_ok=True)
-        with _alone(target.with_name("lock")) as is_alone:
+        with _alone(target.with_name("lock")):
             if not target.exists():
-                if is_alone:
-                    # What killed processes have left: of ranks, which are all done, and of decisions.
-                    _places.clean(root)
                 _places.make(target, lambda place: _decisions.decide(ranks, memory, place))
     return target

@@ -193,7 +193,7 @@ def write(place: pathlib.Path, kind: Kind, rank: int, world_size: int, documents
             for number, file in enumerate(files):
                 rows["band"] = bands[:, number]
                 file.write(rows.tobytes())
-            out.write_batch(pa.record_batch([pa.array(ids, pa.large_string())], schema=schema))
+            out.write_batch(pa.record_batch([_column(ids, rank, count)], schema=schema))
             count, signed = count + len(texts), signed + len(docs)
             if count > 2**32:
                 raise InvalidInputError(f"rank {rank}: a rank has at most 2^32 documents; use more tasks")
@@ -207,6 +207,14 @@ def write(place: pathlib.Path, kind: Kind, rank: int, world_size: int, documents
     values = {"format": FORMAT, "version": VERSION, "checksum": made.checksum} | asdict(made)
     del values["folder"]
     (place / NAME).write_text(json.dumps(values, indent=1) + "\n", "utf-8")
+
+
+def _column(ids: list[str | None], rank: int, first: int) -> Any:
+    try:
+        return pa.array(ids, pa.large_string())
+    except UnicodeEncodeError as error:
+        at = first + next(number for number, id in enumerate(ids) if id == error.object)
+        raise InvalidInputError(f"rank {rank}, document {at}: its id is no valid text: {error}", row=at) from None
 
 
 def _signed(kind: Kind, texts: list[str]) -> tuple[Any, Any]:

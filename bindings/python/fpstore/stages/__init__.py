@@ -23,7 +23,7 @@ stage       tasks            result of a task
 =========== ================ =====================================================================================
 `sketch`    n, of texts      fingerprints, or keys, of a share of the input
 `partition` n                stores of a share of the fingerprints: one for each part of the join and each group; or
-                             files of its keys, one for each group
+                             a file of its keys, in the order of their groups
 `join`      (k + 1) groups   the near pairs, or a spanning forest of them, of one group of fingerprints
             groups           the records that share a key of one group of keys, or a spanning forest of them
 `decide`    1                which records are removed, and why
@@ -41,11 +41,11 @@ Guaranteed:
 * A pair belongs to the first part in which its fingerprints agree (:meth:`fpstore.Store.deal`), so each is found once,
   and no task has to know what others find.
 
-Memory of a task is `memory` and some batches of rows, of 32 MiB each. In `decide` it is some 100 bytes a near pair and
-a removed record instead, and with keys some 100 bytes for each key that a record shares, as in `join` for each key of
-each record of its group; with single linkage the records of one key count once in each share. `keep` holds the ids of
-all removed records. The number of files grows with the tasks: each task of `partition` makes a store or a file for each
-task of `join`.
+Memory of a task is `memory` and some batches of rows, of 32 MiB each as they are stored; in `partition` of keys it is
+some 400 MiB. In `decide` it is some 100 bytes a near pair and a removed record instead, and with keys some 100 bytes
+for each key that a record shares, as in `join` for each key of each record of its group; with single linkage a key
+counts once for each 64 MiB of keys of a share. `keep` holds the ids of all removed records. The number of files grows
+with the tasks: each task of `partition` makes a store for each task of `join`, or with keys one file.
 """
 
 from __future__ import annotations

@@ -27,6 +27,14 @@ def kind_of_ids(files: list[str], column: str) -> str:
     return "text" if is_text else "u64"
 
 
+def check_texts(files: list[str], column: str) -> None:
+    """Refuses a column without texts, or lists of tokens."""
+    [type], types = find(files, column), pa.types
+    of = type.value_type if types.is_list(type) or types.is_large_list(type) else type
+    if not _inputs.is_text(of):
+        raise InvalidInputError(f"{files[0]}: the texts in {column!r} are {type}; expected strings or lists of strings")
+
+
 def check_keys(files: list[str], column: str) -> None:
     """Refuses a column without lists of keys."""
     [type], types = find(files, column), pa.types

@@ -146,8 +146,8 @@ class Job:
         return [self.plan.result("keep", task) / _decide.KEPT for task in range(self.tasks("keep"))]
 
     def removed(self) -> pathlib.Path:
-        """The file with a row for each removed record: `id`, `keeper` and `distance` or, with single linkage, `id` and
-        `cluster`, the smallest id of its cluster.
+        """The file with a row for each removed record: `id`, `keeper` and `distance`, or `shared_keys` of records with
+        keys; with single linkage, `id` and `cluster`, the smallest id of its cluster.
 
         >>> job.run_all()
         >>> pq.read_table(job.removed()).to_pylist()
@@ -157,7 +157,8 @@ class Job:
 
     def __repr__(self) -> str:
         plan = self.plan
-        return f"<fpstore.stages.Job {plan.folder}, distance={plan.distance}, linkage={plan.linkage!r}>"
+        near = "keys" if plan.has_keys else f"distance={plan.distance}"
+        return f"<fpstore.stages.Job {plan.folder}, {near}, linkage={plan.linkage!r}>"
 
 
 def run_task(folder: str, stage: str, task: int) -> None:
@@ -240,7 +241,7 @@ def create(
     _inputs.check_same(files)
     ids, width, hasher = _columns.kind_of_ids(files, id), 64, None
     if text is not None:
-        _columns.find(files, text)
+        _columns.check_texts(files, text)
         hasher, width = _sketch.hasher_of_texts(method, options)
     elif keys is not None:
         _columns.check_keys(files, keys)
@@ -267,10 +268,11 @@ def create(
         folder=place,
     )
     plan.check()
+    content = plan.text_of_file()
     place.mkdir(parents=True, exist_ok=True)
     if any(not path.name.startswith(_places.ASIDE) for path in place.iterdir()):
         raise errors.AlreadyExistsError(f"{place}: the folder is not empty; choose another one", place)
-    _places.write_text(place / _plan.NAME, plan.text_of_file())
+    _places.write_text(place / _plan.NAME, content)
     return Job(plan)
 
 

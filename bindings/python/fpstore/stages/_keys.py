@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import json
 import pathlib
 import shutil
 from collections.abc import Iterator
@@ -16,9 +18,9 @@ from fpstore.stages._plan import Plan
 from fpstore.stages._sketch import SKETCHED
 from fpstore.stages._tables import all_of, id_type, keepers
 
-SHARED = "shared.parquet"
+MEMBERSHIPS, GROUPS, SHARED = "keys.parquet", "groups.json", "shared.parquet"
 SORTED = 64 << 20
-"""Bytes of keys and ids that `partition` sorts at once. Sorting takes some times as much."""
+"""Bytes of keys and ids that `partition` sorts at once. Sorting takes some five times as much."""
 GOLDEN = pa.scalar(0x9E37_79B9_7F4A_7C15, pa.uint64())
 """2^64 divided by the golden ratio: multiplying by it spreads keys that are small numbers (Knuth, The Art of Computer
 Programming 3, 6.4)."""
@@ -33,14 +35,16 @@ def _memberships(plan: Plan, task: int) -> Iterator[Any]:
         files, columns = [str(plan.result("sketch", task) / SKETCHED)], ["id", "keys"]
         pieces = [(files[0], None)]
     for batch in _inputs.batches(pieces, columns, _inputs.schema(files)):
-        batch = batch.filter(pc.is_valid(batch.column(1)))
-        ids, keys = batch.columns
-        flat = pc.list_flatten(keys)
-        if ids.null_count or flat.null_count:
-            raise InvalidInputError(f"there is a row with keys whose {'id' if ids.null_count else 'key'} is null")
+        # Rows without keys, whatever their ids are, stay.
+        ids, keys = batch.filter(pc.is_valid(batch.column(1))).columns
+        ids, flat = ids.take(pc.list_parent_indices(keys)), pc.list_flatten(keys).cast(keys.type.value_type)
+        if null := "id" if ids.null_count else "key" if flat.null_count else None:
+            raise InvalidInputError(f"there is a row with keys in {columns[1]!r} whose {null} is null")
         flat = flat.view(pa.uint64())
         ids = ids.dictionary_decode() if pa.types.is_dictionary(ids.type) else ids
-        ids = ids.cast(id_type(plan)).take(pc.list_parent_indices(keys))
+        if pa.types.is_signed_integer(ids.type) and len(ids) and (least := pc.min(ids).as_py()) < 0:
+            raise InvalidInputError(f"the id {least} in {columns[0]!r} is negative; ids are whole numbers from 0 on")
+        ids = ids.cast(id_type(plan))
         high = pc.shift_right(pc.multiply(flat, GOLDEN), pa.scalar(32, pa.uint64()))
         group = pc.shift_right(pc.multiply(high, pa.scalar(plan.groups, pa.uint64())), pa.scalar(32, pa.uint64()))
         yield pa.record_batch([group, flat, ids], names=["group", "key", "id"])
@@ -89,40 +93,47 @@ def _forest(table: Any) -> Any:
 
 
 def partition(plan: Plan, task: int, place: pathlib.Path) -> None:
-    """A file of the keys of each group of a share. For single linkage a key has only its first record there, and the
-    other records are linked to that."""
-    writers: dict[int, Any] = {}
+    """The keys of a share, a row group for those of each group that were sorted together. For single linkage a key has
+    only its first record in a row group, and a file links the others to that."""
     schema = pa.schema([("key", pa.uint64()), ("id", id_type(plan))])
-    links: list[Any] = []
-    for table in _collected(_memberships(plan, task)):
-        table = _sorted(table, "group", "key", "id")
+    links = pa.schema([("id", id_type(plan)), ("cluster", id_type(plan))])
+    groups: list[int] = []
+    with contextlib.ExitStack() as opened:
+        # Keys are in order, so their differences are small.
+        how: dict[str, Any] = {"use_dictionary": False, "column_encoding": {"key": "DELTA_BINARY_PACKED"}}
+        out = opened.enter_context(pq.ParquetWriter(place / MEMBERSHIPS, schema, compression="zstd", **how))
+        linked = None
         if plan.linkage == "single":
-            links.append(_forest(table))
-            table = table.filter(pc.invert(_firsts(table)[0])).combine_chunks()
-        runs, begin = pc.run_end_encode(table["group"].combine_chunks()), 0
-        for group, end in zip(runs.values.to_pylist(), runs.run_ends.to_pylist()):
-            if group not in writers:
-                # Keys are in order, so their differences are small.
-                writers[group] = pq.ParquetWriter(
-                    place / f"group-{group}.parquet",
-                    schema,
-                    compression="zstd",
-                    use_dictionary=False,
-                    column_encoding={"key": "DELTA_BINARY_PACKED"},
-                )
-            writers[group].write_table(table.slice(begin, end - begin).select(schema.names))
-            begin = end
-    for writer in writers.values():
-        writer.close()
-    if links:
-        pq.write_table(pa.concat_tables(links), place / EQUAL, compression="zstd")
+            linked = opened.enter_context(pq.ParquetWriter(place / EQUAL, links, compression="zstd"))
+        for table in _collected(_memberships(plan, task)):
+            table = _sorted(table, "group", "key", "id")
+            if linked is not None:
+                linked.write_table(_forest(table).cast(links))
+                table = table.filter(pc.invert(_firsts(table)[0])).combine_chunks()
+            runs, begin = pc.run_end_encode(table["group"].combine_chunks(), run_end_type=pa.int64()), 0
+            for group, end in zip(runs.values.to_pylist(), runs.run_ends.to_pylist()):
+                rows = table.slice(begin, end - begin).select(schema.names)
+                out.write_table(rows, row_group_size=len(rows))
+                groups.append(group)
+                begin = end
+    (place / GROUPS).write_text(json.dumps(groups) + "\n", "utf-8")
+
+
+def _of_group(plan: Plan, group: int) -> Any:
+    """The keys of a group, and their records, of all shares."""
+    found = [pa.schema([("key", pa.uint64()), ("id", id_type(plan))]).empty_table()]
+    for share in (plan.result("partition", number) for number in range(plan.tasks)):
+        groups = json.loads((share / GROUPS).read_text("utf-8"))
+        if numbers := [number for number, each in enumerate(groups) if each == group]:
+            with pq.ParquetFile(share / MEMBERSHIPS) as file:
+                found.append(file.read_row_groups(numbers))
+    return pa.concat_tables(found)
 
 
 def join(plan: Plan, group: int, place: pathlib.Path) -> None:
     """The records of a group that share a key: with single linkage a spanning forest of them, otherwise each of them
     and the keys that it shares."""
-    paths = [plan.result("partition", number) / f"group-{group}.parquet" for number in range(plan.tasks)]
-    table = _sorted(all_of(paths, {"key": pa.uint64(), "id": id_type(plan)}), "key", "id")
+    table = _sorted(_of_group(plan, group), "key", "id")
     if plan.linkage == "single":
         pq.write_table(_forest(table), place / NEAR, compression="zstd")
         return

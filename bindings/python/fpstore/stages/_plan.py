@@ -13,7 +13,7 @@ from fpstore.errors import DamagedError, InvalidInputError, NotFoundError
 FORMAT, VERSION = "fpstore-stages", 2
 LINKAGES = ("single", "star", "complete")
 METHODS: dict[str, Any] = {"simhash": fpstore.simhash, "minhash": fpstore.bands}
-"""What makes fingerprints, or keys, of texts."""
+"""The functions that make fingerprints, or keys, of texts."""
 NAME = "job.json"
 
 
@@ -56,7 +56,10 @@ class Plan:
         """The content of the file."""
         values = asdict(self)
         del values["folder"]
-        return json.dumps({"format": FORMAT, "version": VERSION} | values, indent=1) + "\n"
+        try:
+            return json.dumps({"format": FORMAT, "version": VERSION} | values, indent=1) + "\n"
+        except TypeError as error:
+            raise InvalidInputError(f"options={self.options}: {error}; give numbers and texts of Python") from None
 
     def check(self) -> None:
         """Refuses values that no job has."""
@@ -71,6 +74,8 @@ class Plan:
             raise InvalidInputError("there are no inputs")
         if sum(column is not None for column in (self.fingerprint, self.keys, self.text)) != 1:
             raise InvalidInputError("expected one column: of fingerprints, of keys, or of texts")
+        if self.id in (self.fingerprint, self.keys, self.text):
+            raise InvalidInputError(f"id={self.id!r}: ids have a column of their own")
         check_method(self.method)
         if self.linkage not in LINKAGES:
             raise InvalidInputError(f"linkage={self.linkage!r}: expected one of {', '.join(LINKAGES)}")
