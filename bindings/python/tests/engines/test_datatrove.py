@@ -203,7 +203,8 @@ def test_killed_and_repeated_ranks_and_several_at_once(tmp_path):
         process.join()
     kept = [json.loads((job / f"kept-{rank}").read_text()) for rank in range(3)]
     assert kept == [[one.id for one in share] for share in theirs]
-    assert len((job / "decided").read_text().split()) == 1 and not list(job.glob("*/.making-*"))
+    # One rank decides; the two killed attempts stay where they were, because another machine may have begun one.
+    assert len((job / "decided").read_text().split()) == 1 and len(list(job.glob("*/.making-*"))) == 2
     check(keep(job, documents), theirs)
 
 
