@@ -12,9 +12,8 @@ from typing import Any
 import fpstore
 from fpstore._arrow import pa, pc, pq
 from fpstore._queries import unsigned
-from fpstore.stages import _inputs
 from fpstore.stages._plan import Plan
-from fpstore.stages._sketch import SKETCHED
+from fpstore.stages._sketch import rows
 
 EQUAL, NEAR = "equal.parquet", "near.parquet"
 
@@ -29,13 +28,7 @@ def write(path: pathlib.Path, stream: Any, keep: Any = None) -> None:
 
 def _records(plan: Plan, task: int) -> Iterator[Any]:
     """The records of a task: batches of `id` and `fingerprint`."""
-    if plan.text is None:
-        files, columns = plan.inputs, [plan.id, str(plan.fingerprint)]
-        pieces = _inputs.share(files, task, plan.tasks)
-    else:
-        files, columns = [str(plan.result("sketch", task) / SKETCHED)], ["id", "fingerprint"]
-        pieces = [(files[0], None)]
-    for ids, values in (batch.columns for batch in _inputs.batches(pieces, columns, _inputs.schema(files))):
+    for ids, values in (batch.columns for batch in rows(plan, task)):
         yield pa.record_batch([ids, unsigned(values, plan.width)], names=["id", "fingerprint"])
 
 

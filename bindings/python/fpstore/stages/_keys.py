@@ -12,10 +12,9 @@ from typing import Any
 import fpstore
 from fpstore._arrow import pa, pc, pq
 from fpstore.errors import InvalidInputError
-from fpstore.stages import _inputs
 from fpstore.stages._fingerprints import EQUAL, NEAR
 from fpstore.stages._plan import Plan
-from fpstore.stages._sketch import SKETCHED
+from fpstore.stages._sketch import rows
 from fpstore.stages._tables import all_of, id_type, keepers
 
 MEMBERSHIPS, GROUPS, SHARED = "keys.parquet", "groups.json", "shared.parquet"
@@ -28,22 +27,16 @@ Programming 3, 6.4)."""
 
 def _memberships(plan: Plan, task: int) -> Iterator[Any]:
     """Batches `group`, `key` and `id` of a share: a row for each key of a record."""
-    if plan.text is None:
-        files, columns = plan.inputs, [plan.id, str(plan.keys)]
-        pieces = _inputs.share(files, task, plan.tasks)
-    else:
-        files, columns = [str(plan.result("sketch", task) / SKETCHED)], ["id", "keys"]
-        pieces = [(files[0], None)]
-    for batch in _inputs.batches(pieces, columns, _inputs.schema(files)):
+    for batch in rows(plan, task):
         # Rows without keys, whatever their ids are, stay.
         ids, keys = batch.filter(pc.is_valid(batch.column(1))).columns
         ids, flat = ids.take(pc.list_parent_indices(keys)), pc.list_flatten(keys).cast(keys.type.value_type)
         if null := "id" if ids.null_count else "key" if flat.null_count else None:
-            raise InvalidInputError(f"there is a row with keys in {columns[1]!r} whose {null} is null")
+            raise InvalidInputError(f"there is a row with keys in {plan.keys or plan.text!r} whose {null} is null")
         flat = flat.view(pa.uint64())
         ids = ids.dictionary_decode() if pa.types.is_dictionary(ids.type) else ids
         if pa.types.is_signed_integer(ids.type) and len(ids) and (least := pc.min(ids).as_py()) < 0:
-            raise InvalidInputError(f"the id {least} in {columns[0]!r} is negative; ids are whole numbers from 0 on")
+            raise InvalidInputError(f"the id {least} in {plan.id!r} is negative; ids are whole numbers from 0 on")
         ids = ids.cast(id_type(plan))
         high = pc.shift_right(pc.multiply(flat, GOLDEN), pa.scalar(32, pa.uint64()))
         group = pc.shift_right(pc.multiply(high, pa.scalar(plan.groups, pa.uint64())), pa.scalar(32, pa.uint64()))
@@ -112,8 +105,8 @@ def partition(plan: Plan, task: int, place: pathlib.Path) -> None:
                 table = table.filter(pc.invert(_firsts(table)[0])).combine_chunks()
             runs, begin = pc.run_end_encode(table["group"].combine_chunks(), run_end_type=pa.int64()), 0
             for group, end in zip(runs.values.to_pylist(), runs.run_ends.to_pylist()):
-                rows = table.slice(begin, end - begin).select(schema.names)
-                out.write_table(rows, row_group_size=len(rows))
+                of_group = table.slice(begin, end - begin).select(schema.names)
+                out.write_table(of_group, row_group_size=len(of_group))
                 groups.append(group)
                 begin = end
     (place / GROUPS).write_text(json.dumps(groups) + "\n", "utf-8")
@@ -145,10 +138,10 @@ def join(plan: Plan, group: int, place: pathlib.Path) -> None:
 def removed(plan: Plan, place: pathlib.Path) -> Any:
     """A table of the removed records by a key index of those that share keys, which is made in a directory."""
     paths = [plan.result("join", number) / SHARED for number in range(plan.join_tasks)]
-    rows = _sorted(all_of(paths, {"id": id_type(plan), "key": pa.uint64()}), "id", "key")
-    runs = pc.run_end_encode(rows["id"].combine_chunks(), run_end_type=pa.int64())
+    shared = _sorted(all_of(paths, {"id": id_type(plan), "key": pa.uint64()}), "id", "key")
+    runs = pc.run_end_encode(shared["id"].combine_chunks(), run_end_type=pa.int64())
     offsets = pa.concat_arrays([pa.array([0], pa.int64()), runs.run_ends])
-    keys = pa.LargeListArray.from_arrays(offsets, rows["key"].combine_chunks())
+    keys = pa.LargeListArray.from_arrays(offsets, shared["key"].combine_chunks())
     path = place / "index"
     with fpstore.create(path, kind="keys", key_bits=64, ids=plan.ids, memory=plan.memory) as index:
         index.load(keys, ids=runs.values)
