@@ -5,11 +5,11 @@
     benches/peers/stages.py [--records 10000000] [--rounds 3] [--tasks 1,4,16]
     benches/peers/stages.py --keys 14 --records 1000000
 
-Uniform fingerprints of 64 bits in Parquet, one in a hundred within three bits of another, numbers as ids; or as many
-keys a record, of which one in a hundred records shares some with another. One process
-loads them into a store and decides by stars (`keep`); it and each job write the removed records and the rows that stay.
-A job runs its tasks one after the other, each in a process of its own and on all cores, as a scheduler would. Prints
-medians: seconds, their ratio, bytes between the stages, and the largest memory of a process without mapped files.
+Uniform fingerprints of 64 bits in Parquet, one in a hundred within three bits of another, numbers as ids; or random
+keys (--keys of each record), of which one record in a hundred shares half with the one before it. One process loads
+them into a store and decides by stars (`keep`); it and each job write the removed records and the rows that stay. A job
+runs its tasks one after the other, each in a process of its own and on all cores, as a scheduler would. Prints medians:
+seconds, their ratio, bytes between the stages, and the largest memory of a process without mapped files.
 """
 import argparse
 import json
@@ -56,7 +56,8 @@ def one(source, folder, column):
 
 def job(source, folder, column, tasks):
     place, module = folder / "job", ["-m", "fpstore.stages"]
-    seconds, memory, made = run([*module, "create", place, "--tasks", str(tasks), f"--{column}", column, source], folder)
+    options = ["--tasks", str(tasks), f"--{column}", column]
+    seconds, memory, made = run([*module, "create", place, *options, source], folder)
     for stage, count in (part.split("=") for part in made.split()):
         for task in range(int(count)):
             took, most, _ = run([*module, "run", place, stage, str(task)], folder)
@@ -95,8 +96,10 @@ def main():
     folder = pathlib.Path(tempfile.mkdtemp())
     try:
         source = folder / "pages.parquet"
-        column = "keys" if options.keys else "fingerprint"
-        values = keys(np, options.records, options.keys) if options.keys else paired(options.records, options.records // 100)
+        if options.keys:
+            column, values = "keys", keys(np, options.records, options.keys)
+        else:
+            column, values = "fingerprint", paired(options.records, options.records // 100)
         table = pa.table({"id": np.arange(len(values), dtype="u8"), column: values})
         pq.write_table(table, source, compression="none", use_dictionary=False, row_group_size=100_000)
         del table, values
@@ -113,7 +116,8 @@ def main():
                 shutil.rmtree(place)
             assert len({one["removed"] for one in made}) == 1, made
             rounds.append(made)
-        print(f"{options.records:,} records with {f'{options.keys} keys' if options.keys else 'fingerprints'}, {rounds[0][0]['removed']:,} removed, {os.cpu_count()} cores, "
+        kind = f"{options.keys} keys" if options.keys else "a fingerprint"
+        print(f"{options.records:,} records with {kind}, {rounds[0][0]['removed']:,} removed, {os.cpu_count()} cores, "
               f"medians of {options.rounds} rounds\n")
         print("| | s | beside one process | bytes a record between the stages | memory, MiB |\n|---|---|---|---|---|")
         medians = [{name: statistics.median(made[at][name] for made in rounds) for name in rounds[0][0]}

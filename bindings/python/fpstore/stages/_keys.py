@@ -71,17 +71,16 @@ def _sorted(table: Any, *names: str) -> Any:
     return table.filter(pc.invert(same[0])).combine_chunks()
 
 
-def _firsts(table: Any) -> tuple[Any, Any]:
-    """Of rows in the order of `key` and `id`: which have the key of the row before, and the first id of each's key."""
-    later = _is_repeated(table["key"].combine_chunks())
-    ids = table["id"].combine_chunks()
-    return later, pc.fill_null_forward(pc.if_else(later, pa.scalar(None, ids.type), ids))
+def _later(table: Any) -> Any:
+    """Of rows in the order of `key` and `id`: which are not the first of their key."""
+    return _is_repeated(table["key"].combine_chunks())
 
 
-def _forest(table: Any) -> Any:
+def _forest(table: Any, later: Any) -> Any:
     """Of rows in the order of `key` and `id`: a table `id` and `cluster` that links the records of each key."""
-    later, first = _firsts(table)
-    links = pa.table({"id": table["id"], "cluster": first}).filter(later)
+    ids = table["id"].combine_chunks()
+    first = pc.fill_null_forward(pc.if_else(later, pa.scalar(None, ids.type), ids))
+    links = pa.table({"id": ids, "cluster": first}).filter(later)
     return keepers("single", links["id"], links["cluster"]).rename_columns(["id", "cluster"])
 
 
@@ -101,8 +100,9 @@ def partition(plan: Plan, task: int, place: pathlib.Path) -> None:
         for table in _collected(_memberships(plan, task)):
             table = _sorted(table, "group", "key", "id")
             if linked is not None:
-                linked.write_table(_forest(table).cast(links))
-                table = table.filter(pc.invert(_firsts(table)[0])).combine_chunks()
+                later = _later(table)
+                linked.write_table(_forest(table, later).cast(links))
+                table = table.filter(pc.invert(later)).combine_chunks()
             runs, begin = pc.run_end_encode(table["group"].combine_chunks(), run_end_type=pa.int64()), 0
             for group, end in zip(runs.values.to_pylist(), runs.run_ends.to_pylist()):
                 of_group = table.slice(begin, end - begin).select(schema.names)
@@ -127,10 +127,10 @@ def join(plan: Plan, group: int, place: pathlib.Path) -> None:
     """The records of a group that share a key: with single linkage a spanning forest of them, otherwise each of them
     and the keys that it shares."""
     table = _sorted(_of_group(plan, group), "key", "id")
+    later = _later(table)
     if plan.linkage == "single":
-        pq.write_table(_forest(table), place / NEAR, compression="zstd")
+        pq.write_table(_forest(table, later), place / NEAR, compression="zstd")
         return
-    later, _ = _firsts(table)
     followed = pa.concat_arrays([later[1:], pa.array([False] * min(1, len(later)), pa.bool_())])
     pq.write_table(table.filter(pc.or_(later, followed)), place / SHARED, compression="zstd")
 

@@ -86,15 +86,14 @@ fn run_one(job: Job, limit: Duration) -> Result<Ended> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::env;
+    use crate::workspace;
 
     const LIMIT: Duration = Duration::from_secs(600);
 
     #[test]
     fn a_failing_command_is_a_failed_job() {
-        let cargo = || Command::new(env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
         let job = |name: &str, arguments: &[&str]| {
-            let mut command = cargo();
+            let mut command = Command::new(workspace::cargo());
             command.args(arguments);
             Job { name: name.to_owned(), command }
         };
