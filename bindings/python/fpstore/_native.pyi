@@ -33,6 +33,7 @@ __all__ = [
     "_match",
     "_table",
     "bands",
+    "bytes_of",
     "compare",
     "create",
     "health",
@@ -42,6 +43,7 @@ __all__ = [
     "open",
     "renamed",
     "repair",
+    "shares",
     "simhash",
     "verify",
 ]
@@ -612,6 +614,8 @@ class RingLock:
     ) -> None: ...
 
 def linked(count: int, a: Column, b: Column, *, linkage: str) -> Array: ...
+def shares(ids: Column, count: int) -> Array: ...
+def bytes_of(memory: int | str) -> int: ...
 def lucene_min_hash(texts: Column, **options: Any) -> Array: ...
 def renamed(batch: Batch, names: list[str], values: Array) -> Batch: ...
 def _table(bytes: bytes) -> Table: ...

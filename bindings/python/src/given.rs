@@ -49,6 +49,11 @@ arguments! {
     "a str or os.PathLike": tmp_dir Option<PathBuf>;
 }
 
+/// A number of bytes.
+pub(crate) fn bytes(value: &Bound<'_, PyAny>) -> PyResult<Size> {
+    extracted("memory", value, "a number of bytes from 0 on, or a text such as '4GiB'")
+}
+
 /// The directory for new stores.
 pub(crate) fn folder(value: &Bound<'_, PyAny>) -> PyResult<PathBuf> {
     extracted("folder", value, "a str or os.PathLike")

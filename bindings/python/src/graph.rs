@@ -1,8 +1,14 @@
-//! Clusters of vertices, for the stages.
+//! Clusters of vertices and shares of records, for the stages.
 
+use std::sync::Arc;
+
+use arrow_array::{Array, ArrayRef, UInt32Array};
+use fpring::Hash;
+use fpstore::{IdRef, Result};
+use fpstore_bindings::input::{IdColumn, invalid};
 use pyo3::prelude::*;
 
-use crate::arguments;
+use crate::arguments::{self, Size};
 use crate::array::PyArray;
 use crate::source::Source;
 use crate::{call, given};
@@ -21,4 +27,33 @@ pub(crate) fn linked(
     let linkage = arguments::linkage(linkage)?;
     let (a, b) = (Source::of("a", a)?.whole(py)?, Source::of("b", b)?.whole(py)?);
     call::run(py, move |_| fpstore_bindings::linked(linkage, count, &a, &b)).map(PyArray::new)
+}
+
+/// The share, from 0 to `count` - 1, of the record of each id of a column: an array of uint32.
+#[pyfunction]
+pub(crate) fn shares(py: Python<'_>, ids: &Bound<'_, PyAny>, count: u32) -> PyResult<PyArray> {
+    let column = Source::of("ids", ids)?.whole(py)?;
+    call::run(py, move |_| shares_of(&column, count)).map(PyArray::new)
+}
+
+/// Shares are arcs of the same length of the circle of 2^64 positions of XXH64.
+fn shares_of(column: &ArrayRef, count: u32) -> Result<ArrayRef> {
+    let ids = IdColumn::new(Some(column))?;
+    let of_row = |row| {
+        let position = match ids.get(row)? {
+            IdRef::Number(number) => Hash::Xxh64.position(&number.to_le_bytes()),
+            IdRef::Text(text) => Hash::Xxh64.position(text.as_bytes()),
+            IdRef::None => return Err(invalid("a record without an id has no share")),
+        };
+        #[expect(clippy::cast_possible_truncation, reason = "it is less than `count`")]
+        let share = ((u128::from(position) * u128::from(count)) >> 64) as u32;
+        Ok(share)
+    };
+    Ok(Arc::new(UInt32Array::from((0..column.len()).map(of_row).collect::<Result<Vec<_>>>()?)))
+}
+
+/// The bytes of an argument such as `4GiB`.
+#[pyfunction]
+pub(crate) fn bytes_of(#[pyo3(from_py_with = given::bytes)] memory: Size) -> PyResult<u64> {
+    memory.bytes()
 }

@@ -60,7 +60,7 @@ mod _native {
     #[pymodule_export]
     use crate::batch::{_batch, PyBatch};
     #[pymodule_export]
-    use crate::graph::linked;
+    use crate::graph::{bytes_of, linked, shares};
     #[pymodule_export]
     use crate::key_index::{_key_match, PyKeyIndex, PyKeyMatch, PyKeySnapshot};
     #[pymodule_export]

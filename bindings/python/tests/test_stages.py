@@ -18,6 +18,7 @@ import real
 pa = pytest.importorskip("pyarrow")
 pq = pytest.importorskip("pyarrow.parquet")
 from fpstore import stages  # noqa: E402, after the check for pyarrow
+from jobs import divide, results  # noqa: E402
 
 TYPES = {64: pa.uint64(), 128: pa.binary(16), 256: pa.binary(32)}
 
@@ -54,11 +55,6 @@ def one_store(folder, values, ids, k, linkage, width=64):
     gone = {one["id"] for one in removed}
     order = sorted(removed, key=lambda one: one["id"])
     return order, [row for row, id in enumerate(ids) if id not in gone]
-
-
-def results(job):
-    assert all(not job.missing(stage) for stage in stages.STAGES)
-    return pq.read_table(job.removed()).to_pylist(), pq.read_table(job.kept())["row"].to_pylist()
 
 
 def near(count, width, texts=False):
@@ -106,6 +102,9 @@ def test_results_are_those_of_one_store(tmp_path, name, linkage):
         job = stages.create(tmp_path / f"job-{tasks}", inputs, distance=k, tasks=tasks, linkage=linkage)
         job.run_all()
         assert results(job) == expected, tasks
+    job = divide(stages.create(tmp_path / "rounds", inputs, distance=k, tasks=3, linkage=linkage), 5)
+    job.run_all()
+    assert results(job) == expected and job.tasks("components") > 0
 
 
 def test_every_pair_is_found_by_one_task(tmp_path):
@@ -160,7 +159,7 @@ def test_a_task_of_each_stage_is_killed_and_run_again(tmp_path, method):
     undisturbed.run_all()
     job = stages.create(tmp_path / "job", inputs, **how)
     rng = random.Random(5)
-    for stage in stages.STAGES:
+    for stage in filter(job.tasks, stages.STAGES):
         killed = 0
         while killed < 3:
             # Two of the same task, too. A task that has ended before it was killed is made to begin anew.
@@ -187,10 +186,10 @@ def test_what_is_done_stays(tmp_path):
     values, ids = near(500, 64)
     job = stages.create(tmp_path / "job", files(tmp_path, values, ids), tasks=2)
     job.run_all()
-    before = job.removed().stat().st_mtime_ns
+    before = [path.stat().st_mtime_ns for path in job.removed()]
     stages.open(job.folder).run_all()
     job.run("decide", 0)
-    assert job.removed().stat().st_mtime_ns == before
+    assert [path.stat().st_mtime_ns for path in job.removed()] == before
 
 
 def test_wrong_uses_are_refused(tmp_path):
@@ -201,6 +200,8 @@ def test_wrong_uses_are_refused(tmp_path):
         (lambda: stages.create(tmp_path / "new", inputs, id="url"), "no column 'url'"),
         (lambda: stages.create(tmp_path / "new", inputs, linkage="double"), "linkage='double'"),
         (lambda: stages.create(tmp_path / "new", inputs, tasks=0), "tasks=0"),
+        (lambda: stages.create(tmp_path / "new", inputs, memory="lots"), '"lots"'),
+        (lambda: stages.create(tmp_path / "new", inputs, groups=4097), "groups=4097.* 4096 groups at most"),
         (lambda: stages.create(tmp_path / "new", inputs, distance=65), "64 bits"),
         (lambda: stages.create(tmp_path / "new", inputs, features="words:2"), "features"),
         (lambda: stages.create(tmp_path / "new", inputs, text="id", fingerprint="fingerprint"), "not several"),
@@ -346,10 +347,12 @@ def test_the_program(tmp_path):
     assert run("status", folder).stdout.splitlines() == ["partition\t2\t2", "join\t0\t4", "decide\t0\t1", "keep\t0\t2"]
     early = run("run", folder, "keep", "0")
     assert (early.returncode, early.stdout) == (2, "") and "keep needs all of join" in early.stderr
+    assert run("missing", folder, "join").stdout == "0\n1\n2\n3\n" and run("missing", folder, "partition").stdout == ""
     assert run("run", folder, "--workers", "2").returncode == 0
     assert results(stages.open(folder)) == one_store(tmp_path, values, ids, 3, "star")
     assert run("clean", folder).stdout == "0 interrupted tasks\n"
     assert run("status", tmp_path / "none").returncode == 2
+    assert run("create", tmp_path / "lots", "--memory", "lots", *inputs).returncode == 2
     assert run("create", tmp_path / "small", "--memory", "1KiB", *inputs).returncode == 0
     small = run("run", tmp_path / "small")
     assert (small.returncode, small.stdout) == (2, "") and "Traceback" not in small.stderr, small.stderr

@@ -11,6 +11,7 @@ import real
 pa = pytest.importorskip("pyarrow")
 pq = pytest.importorskip("pyarrow.parquet")
 from fpstore import stages  # noqa: E402, after the check for pyarrow
+from jobs import divide, results  # noqa: E402
 
 LINKAGES = ("single", "star", "complete")
 LISTS = pa.list_(pa.uint64())
@@ -60,10 +61,6 @@ def one_index(folder, keys, ids, linkage):
     return sorted(removed, key=lambda one: one["id"]), [row for row, id in enumerate(ids) if id not in gone]
 
 
-def results(job):
-    return pq.read_table(job.removed()).to_pylist(), pq.read_table(job.kept())["row"].to_pylist()
-
-
 def shuffled(count, texts=False):
     ids = random.Random(5).sample(range(count), count)
     return [f"https://example.org/{id}" for id in ids] if texts else ids
@@ -84,11 +81,14 @@ def test_results_are_those_of_one_index(tmp_path, name, linkage):
         ids = shuffled(len(keys), texts)
         expected = one_index(tmp_path / f"one-{texts}", keys, ids, linkage)
         assert expected[0] and expected[1]
+        path = written(tmp_path, pa.array(keys, LISTS), ids)
         for tasks in (1, 3, 16):
-            path = written(tmp_path, pa.array(keys, LISTS), ids)
             job = stages.create(tmp_path / f"{texts}-{tasks}", path, keys="keys", tasks=tasks, linkage=linkage)
             job.run_all()
             assert results(job) == expected, (texts, tasks)
+        job = divide(stages.create(tmp_path / f"{texts}-rounds", path, keys="keys", tasks=3, linkage=linkage), 5)
+        job.run_all()
+        assert results(job) == expected and job.tasks("components") > 0
 
 
 def test_texts_get_the_keys_of_minhash(tmp_path):
@@ -107,7 +107,7 @@ def test_texts_get_the_keys_of_minhash(tmp_path):
 def test_a_share_that_is_sorted_in_many_pieces(tmp_path, monkeypatch, linkage):
     keys, ids = chance(2000), shuffled(2000, texts=True)
     expected = one_index(tmp_path / "one", keys, ids, linkage)
-    monkeypatch.setattr("fpstore.stages._keys.SORTED", 1)
+    monkeypatch.setattr("fpstore.stages._inputs.BLOCK", 1)
     path = written(tmp_path, pa.array(keys, LISTS), ids)
     job = stages.create(tmp_path / "job", path, keys="keys", tasks=2, groups=300, linkage=linkage)
     job.run_all()

@@ -28,8 +28,8 @@ def run(job: stages.Job, *, retries: int = 3, **options: Any) -> None:
     process or node has died, up to ``retries`` times.
     """
     task = ray.remote(**{"num_cpus": 1, "max_retries": retries} | options)(run_task)
-    for stage in stages.STAGES:
-        ray.get([task.remote(str(job.folder), stage, number) for number in job.missing(stage)])
+    for stage, missing in job.remaining():
+        ray.get([task.remote(str(job.folder), stage, number) for number in missing])
 
 
 def dedup(dataset: Any, folder: str | os.PathLike[str], /, *, options: dict[str, Any] | None = None, **how: Any) -> Any:
@@ -37,7 +37,7 @@ def dedup(dataset: Any, folder: str | os.PathLike[str], /, *, options: dict[str,
 
     Writes the rows beside ``folder``, a new directory that all nodes see, and runs a job there. ``how`` are the
     arguments of :func:`fpstore.stages.create`, ``options`` those of :func:`run`. The job stays:
-    ``stages.open(folder).removed()`` is the file with the reasons.
+    ``stages.open(folder).removed()`` are the files with the reasons.
     """
     place, rows = new_rows(folder)
     dataset.write_parquet(str(rows))

@@ -31,19 +31,19 @@ _TIMESTAMPS = "spark.sql.parquet.outputTimestampType"
 
 
 def run(spark: Any, job: stages.Job) -> None:
-    """Runs all tasks of a job that are left: each stage is a job of Spark, each task one of its tasks."""
-    for stage in stages.STAGES:
-        if missing := job.missing(stage):
-            task = functools.partial(run_task, str(job.folder), stage)
-            spark.sparkContext.parallelize(missing, len(missing)).foreach(task)
+    """Runs all tasks of a job that are left: each stage, and each step of `components`, is a job of Spark, each task
+    one of its tasks."""
+    for stage, missing in job.remaining():
+        task = functools.partial(run_task, str(job.folder), stage)
+        spark.sparkContext.parallelize(missing, len(missing)).foreach(task)
 
 
 def dedup(rows: Any, folder: str | os.PathLike[str], /, **how: Any) -> Any:
     """The rows of a DataFrame without near-duplicates, a DataFrame.
 
     Writes the rows beside ``folder``, a new directory that all executors see, and runs a job there. ``how`` are the
-    arguments of :func:`fpstore.stages.create`. The job stays: ``stages.open(folder).removed()`` is the file with the
-    reasons.
+    arguments of :func:`fpstore.stages.create`. The job stays: ``stages.open(folder).removed()`` are the files with
+    the reasons.
     """
     spark = rows.sparkSession
     place, written = new_rows(folder)

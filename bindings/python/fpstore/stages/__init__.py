@@ -18,17 +18,18 @@ Parquet files and writes Parquet files, with pyarrow.
 
 Stages, each of which needs all tasks of those before it:
 
-=========== ================ =====================================================================================
-stage       tasks            result of a task
-=========== ================ =====================================================================================
-`sketch`    n, of texts      fingerprints, or keys, of a share of the input
-`partition` n                stores of a share of the fingerprints: one for each part of the join and each group; or
-                             a file of its keys, in the order of their groups
-`join`      (k + 1) groups   the near pairs, or a spanning forest of them, of one group of fingerprints
-            groups           the records that share a key of one group of keys, or a spanning forest of them
-`decide`    1                which records are removed, and why
-`keep`      n                the rows of a share of the input that stay
-=========== ================ =====================================================================================
+============ ================ ====================================================================================
+stage        tasks            result of a task
+============ ================ ====================================================================================
+`sketch`     n, of texts      fingerprints, or keys, of a share of the input
+`partition`  n                stores of a share of the fingerprints: one for each part of the join and each group; or
+                              a file of its keys, in the order of their groups
+`join`       (k + 1) groups   the near pairs, or a spanning forest of them, of one group of fingerprints
+             groups           the records that share a key of one group of keys, or a spanning forest of them
+`components` 0 or more        a step towards the connected components, on a share of the records
+`decide`     1 or more        which records are removed, and why, of some components
+`keep`       n                the rows of a share of the input that stay
+============ ================ ====================================================================================
 
 Records have fingerprints, and are near within a distance, or keys (such as the bands of MinHash), and are near if they
 share one.
@@ -42,10 +43,16 @@ Guaranteed:
   and no task has to know what others find.
 
 Memory of a task is `memory` and some batches of rows, of 32 MiB each as they are stored; in `partition` of keys it is
-some 400 MiB. In `decide` it is some 100 bytes a near pair and a removed record instead, and with keys some 100 bytes
-for each key that a record shares, as in `join` for each key of each record of its group; with single linkage a key
-counts once for each 64 MiB of keys of a share. `keep` holds the ids of all removed records. The number of files grows
-with the tasks: each task of `partition` makes a store for each task of `join`, or with keys one file.
+some 400 MiB. In `join` of keys it is some 100 bytes for each key of each record of the group.
+
+`decide` takes some 100 bytes for each link: a near pair, a record that is equal to another one, or, of keys, a key that
+a record shares (with single linkage, all of these are links of forests). If the links of all records fit in `memory`,
+`components` has no tasks and `decide` has one. Otherwise as many tasks as have the memory together find the components,
+in steps that all of them have to end before the next begins: `missing("components")` are those of the present step
+until there are no more. Then each decides on some components, and only the links of one component have to fit.
+
+The number of files grows with the tasks: each task of `partition` makes a store for each task of `join`, or with keys
+one file.
 """
 
 from __future__ import annotations

@@ -13,6 +13,7 @@ _EXAMPLES = """examples:
   python -m fpstore.stages create /shared/job --id url --distance 3 --tasks 100 /shared/pages/*.parquet
   python -m fpstore.stages run /shared/job partition 17      # one task; an array job: $SLURM_ARRAY_TASK_ID
   python -m fpstore.stages run /shared/job --workers 8       # all that is left, on this machine
+  python -m fpstore.stages missing /shared/job components    # the tasks that can run now; a stage has ended with none
   python -m fpstore.stages status /shared/job
 """
 
@@ -44,6 +45,9 @@ def _parser() -> argparse.ArgumentParser:
     run.add_argument("stage", nargs="?", choices=stages.STAGES)
     run.add_argument("task", nargs="?", type=int)
     run.add_argument("--workers", type=int, default=1, help="processes that run all that is left (1)")
+    missing = commands.add_parser("missing", help="print the numbers of the tasks of a stage that are not done")
+    missing.add_argument("folder")
+    missing.add_argument("stage", choices=stages.STAGES)
     for name, text in (("status", "show what is done"), ("clean", "remove what interrupted tasks left")):
         commands.add_parser(name, help=text).add_argument("folder")
     return parser
@@ -59,14 +63,18 @@ def _run(arguments: argparse.Namespace) -> None:
     job = stages.open(arguments.folder)
     if arguments.command == "clean":
         print(f"{job.clean()} interrupted tasks")
+    elif arguments.command == "missing":
+        for task in job.missing(arguments.stage):
+            print(task)
     elif arguments.command == "status":
         for stage in filter(job.tasks, stages.STAGES):
             print(f"{stage}\t{job.tasks(stage) - len(job.missing(stage))}\t{job.tasks(stage)}")
     elif arguments.stage is None:
         job.run_all(arguments.workers)
     elif arguments.task is None:
-        for task in job.missing(arguments.stage):
-            job.run(arguments.stage, task)
+        while missing := job.missing(arguments.stage):
+            for task in missing:
+                job.run(arguments.stage, task)
     else:
         job.run(arguments.stage, arguments.task)
 

@@ -2,51 +2,61 @@
 
 from __future__ import annotations
 
+import functools
 import pathlib
+from collections.abc import Iterator
 from typing import Any
 
 from fpstore._arrow import pa, pc, pq
+from fpstore._native import shares
 from fpstore.errors import InvalidInputError
-from fpstore.stages import _inputs, _keys
-from fpstore.stages._fingerprints import EQUAL, NEAR
+from fpstore.stages import _components, _inputs, _keys, _links
+from fpstore.stages._exchange import Outbox, received
 from fpstore.stages._plan import Plan
-from fpstore.stages._tables import all_of, id_type, keepers
+from fpstore.stages._tables import id_type, keepers, numbers
 
 REMOVED, KEPT, DROPPED = "removed.parquet", "kept.parquet", "dropped"
 
 
-def decide(plan: Plan, _: int, place: pathlib.Path) -> None:
-    """The removed records, in the order of their ids."""
-    id, groups = id_type(plan), [plan.result("join", number) for number in range(plan.join_tasks)]
-    near = [folder / NEAR for folder in groups]
+def decide(plan: Plan, share: int, place: pathlib.Path) -> None:
+    """The removed records of the components of a share, in the order of their ids for each share of ids."""
+    count = _components.shares(plan)
     if plan.linkage == "single":
-        forest = pa.concat_tables([_equal(plan), all_of(near, {"id": id, "cluster": id})])
-        removed = keepers("single", forest["id"], forest["cluster"]).rename_columns(["id", "cluster"])
-    elif plan.has_keys:
-        removed = _keys.removed(plan, place)
+        forest = _components.labels(plan, share) if count > 1 else _forest(plan)
+        removed = forest.rename_columns(["id", "cluster"])
     else:
-        removed = _stars(plan.linkage, _equal(plan), all_of(near, {"id_a": id, "id_b": id, "distance": pa.uint32()}))
-    pq.write_table(removed.sort_by("id"), place / REMOVED, compression="zstd")
+        rows = _components.labeled(plan, share) if count > 1 else _rows(plan)
+        removed = _keys.removed(plan, rows, place) if plan.has_keys else _stars(plan.linkage, rows)
+    removed = removed.sort_by("id")
+    with Outbox(place / REMOVED, removed.schema) as out:
+        out.send(removed, "id", count)
 
 
-def _equal(plan: Plan) -> Any:
-    """A table `id` and `cluster` of records that are equal within a share or a group."""
-    shares = [plan.result("partition", number) for number in range(plan.tasks)]
-    groups = [plan.result("join", number) for number in range(plan.join_tasks)]
-    id = id_type(plan)
-    return all_of([folder / EQUAL for folder in (*shares, *groups)], {"id": id, "cluster": id})
+def _forest(plan: Plan) -> Any:
+    forest = _links.Forest(plan)
+    for file in _links.results(plan):
+        for rows in _links.read(plan, file):
+            forest.add(rows)
+    return forest.table()
 
 
-def _stars(linkage: str, equal: Any, pairs: Any) -> Any:
+def _rows(plan: Plan) -> Any:
+    tables = [rows for file in _links.results(plan) for rows in _links.read(plan, file)]
+    return pa.concat_tables([_links.row_schema(plan).empty_table(), *tables])
+
+
+def _stars(linkage: str, rows: Any) -> Any:
     """The decisions on records by the pairs of distinct fingerprints, and by which are equal."""
-    removed = keepers(linkage, pairs["id_a"], pairs["id_b"])
+    is_equal = pc.equal(rows["distance"], pa.scalar(0, pa.uint32()))
+    equal, pairs = rows.filter(is_equal), rows.filter(pc.invert(is_equal))
+    removed = keepers(linkage, pairs["id"], pairs["near"])
     # The distance of each to its keeper is that of their pair, in which the smaller fingerprint comes first.
-    turned = pairs.select(["id_b", "id_a", "distance"])
+    turned = pairs.select(["near", "id", "distance"])
     both = pa.concat_tables([one.rename_columns(["id", "keeper", "distance"]) for one in (pairs, turned)])
     removed = removed.join(both, ["id", "keeper"], join_type="inner")
     # A record whose fingerprint another record keeps is removed by that; one whose fingerprint is removed has the
     # keeper of that fingerprint.
-    same = keepers("single", equal["id"], equal["cluster"]).rename_columns(["id", "same"])
+    same = keepers("single", equal["id"], equal["near"]).rename_columns(["id", "same"])
     same = same.join(removed, "same", "id", join_type="left outer")
     keeper = pc.coalesce(same["keeper"], same["same"])
     same = pa.table({"id": same["id"], "keeper": keeper, "distance": pc.fill_null(same["distance"], 0)})
@@ -54,27 +64,48 @@ def _stars(linkage: str, equal: Any, pairs: Any) -> Any:
 
 
 def keep(plan: Plan, task: int, place: pathlib.Path) -> None:
-    """The rows of a share that stay, with all columns of the input, and the number of those that do not."""
-    removed, schema, dropped = _removed(plan), _inputs.schema(plan.inputs), 0
+    """The rows of a share of the input that stay, with all columns, and the number of those that do not."""
+    pieces, schema = _inputs.share(plan.inputs, task, plan.tasks), _inputs.schema(plan.inputs)
+    stays = pa.concat_arrays([pa.array([], pa.bool_()), *_stays(plan, pieces, schema)])
+    begin = 0
     with pq.ParquetWriter(place / KEPT, schema, compression="zstd") as out:
-        for batch in _inputs.batches(_inputs.share(plan.inputs, task, plan.tasks), schema.names, schema):
-            ids = batch[plan.id]
-            stays = pc.invert(pc.is_in(ids.cast(removed.type) if plan.ids == "text" else ids, value_set=removed))
-            dropped += stays.false_count
-            out.write_batch(batch.filter(stays))
-    (place / DROPPED).write_text(f"{dropped}\n", "utf-8")
+        for batch in _inputs.batches(pieces, schema.names, schema):
+            out.write_batch(batch.filter(stays.slice(begin, len(batch))))
+            begin += len(batch)
+    (place / DROPPED).write_text(f"{stays.false_count}\n", "utf-8")
 
 
-def _removed(plan: Plan) -> Any:
-    ids = pq.read_table(plan.result("decide", 0) / REMOVED, columns=["id"])["id"]
-    return ids.cast(pa.large_string() if plan.ids == "text" else _inputs.schema(plan.inputs).field(plan.id).type)
+def _stays(plan: Plan, pieces: list[_inputs.Piece], schema: Any) -> Iterator[Any]:
+    """Whether each row of a share of the input stays: arrays of many rows. Rows whose id is null do."""
+    count = _components.shares(plan)
+
+    @functools.lru_cache(1)
+    def removed(share: int) -> Any:
+        return received(removed_files(plan), share, pa.schema([("id", id_type(plan))]))["id"]
+
+    for block in _inputs.blocks(_inputs.batches(pieces, [plan.id], schema)):
+        ids = block.column(0).combine_chunks()
+        ids = ids.dictionary_decode() if pa.types.is_dictionary(ids.type) else ids
+        places = pc.indices_nonzero(pc.is_valid(ids))
+        # A negative id, which a row without fingerprint may have, becomes one that no record has.
+        known = ids.drop_null().cast(id_type(plan), safe=False)
+        own, gone = pa.array(shares(known, count)), [pa.array([], places.type)]
+        for share in range(count):
+            here = pc.equal(own, pa.scalar(share, pa.uint32()))
+            gone.append(places.filter(here).filter(pc.is_in(known.filter(here), value_set=removed(share))))
+        yield pc.invert(pc.is_in(numbers(len(ids)), value_set=pa.concat_arrays(gone)))
 
 
 def check_ids(plan: Plan) -> None:
     """Refuses results where a removed record shares its id with another one, whose row has gone with it."""
     dropped = sum(int((plan.result("keep", task) / DROPPED).read_text("utf-8")) for task in range(plan.tasks))
-    removed = pq.read_metadata(plan.result("decide", 0) / REMOVED).num_rows
+    removed = sum(pq.read_metadata(file).num_rows for file in removed_files(plan))
     if dropped != removed:
         counts = f"{removed} records are removed, and {dropped} rows have their ids"
         message = f"{counts}: the ids in {plan.id!r} are not unique; give each row its own, and create the job again"
         raise InvalidInputError(f"{plan.folder}: {message}", plan.folder)
+
+
+def removed_files(plan: Plan) -> list[pathlib.Path]:
+    """The files with the removed records."""
+    return [plan.result("decide", share) / REMOVED for share in range(_components.shares(plan))]

@@ -10,6 +10,8 @@ from fpstore.errors import InvalidInputError
 
 BATCH = 32 << 20
 """Bytes of rows that are read at once."""
+BLOCK = 64 << 20
+"""Bytes of keys and ids that are sorted, or looked for, at once. Sorting takes some five times as much."""
 Piece = tuple[str, "list[int] | None"]
 """A file, and the numbers of its row groups; None: all of them."""
 
@@ -79,3 +81,17 @@ def batches(pieces: Sequence[Piece], columns: list[str], expected: Any) -> Itera
             rows = min(rows, max(1, BATCH // each))
         for batch in opened.iter_batches(row_groups=groups, columns=columns, batch_size=rows):
             yield pa.record_batch([batch[name] for name in columns], schema=wanted)
+
+
+def blocks(batches: Iterator[Any]) -> Iterator[Any]:
+    """Tables of some `BLOCK` bytes."""
+    found: list[Any] = []
+    size = 0
+    for batch in batches:
+        found.append(batch)
+        size += batch.nbytes
+        if size >= BLOCK:
+            yield pa.Table.from_batches(found)
+            found, size = [], 0
+    if found:
+        yield pa.Table.from_batches(found)

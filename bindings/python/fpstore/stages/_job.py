@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import pathlib
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ProcessPoolExecutor
 from multiprocessing import get_context
 from typing import Any
 
 from fpstore import errors
 from fpstore._arrow import pa
-from fpstore.stages import _columns, _decide, _fingerprints, _inputs, _keys, _places, _plan, _sketch
+from fpstore.stages import _columns, _components, _decide, _fingerprints, _inputs, _keys, _places, _plan, _sketch
 from fpstore.stages._plan import Plan
 
 _Work = Callable[[Plan, int, pathlib.Path], None]
@@ -19,6 +20,7 @@ _OF_FINGERPRINTS: dict[str, _Work] = {
     "sketch": _sketch.sketch,
     "partition": _fingerprints.partition,
     "join": _fingerprints.join,
+    "components": _components.components,
     "decide": _decide.decide,
     "keep": _decide.keep,
 }
@@ -55,16 +57,22 @@ class Job:
         return self.plan.folder
 
     def tasks(self, stage: str) -> int:
-        """Number of tasks of a stage.
+        """Number of tasks of a stage. Those of `components`, and how many `decide` has, depend on the results of
+        `join`; of `components` they are those of all steps that are done, and of the next one.
 
         >>> [job.tasks(stage) for stage in stages.STAGES]
-        [0, 2, 4, 1, 2]
+        [0, 2, 4, 0, 1, 2]
         """
         if stage not in STAGES:
             raise errors.InvalidInputError(f"there is no stage {stage!r}; expected one of {', '.join(STAGES)}")
         if stage == "sketch" and self.plan.text is None:
             return 0
-        return {"join": self.plan.join_tasks, "decide": 1}.get(stage, self.plan.tasks)
+        if stage in ("components", "decide"):
+            is_open = bool(self.missing("join"))
+            if stage == "components":
+                return 0 if is_open else _components.tasks(self.plan)
+            return 1 if is_open else _components.shares(self.plan)
+        return self.plan.join_tasks if stage == "join" else self.plan.tasks
 
     def missing(self, stage: str) -> list[int]:
         """The numbers of the tasks of a stage that are not done.
@@ -115,16 +123,29 @@ class Job:
         """
         if workers < 1:
             raise errors.InvalidInputError(f"workers={workers}: expected at least one")
-        for stage in STAGES:
-            missing = self.missing(stage)
-            if workers == 1 or len(missing) < 2:
-                for task in missing:
-                    self.run(stage, task)
-                continue
-            with ProcessPoolExecutor(min(workers, len(missing)), get_context("spawn")) as pool:
+        with contextlib.ExitStack() as opened:
+            pool = None
+            for stage, missing in self.remaining():
+                if workers == 1 or len(missing) < 2:
+                    for task in missing:
+                        self.run(stage, task)
+                    continue
+                pool = pool or opened.enter_context(ProcessPoolExecutor(workers, get_context("spawn")))
                 for done in [pool.submit(run_task, str(self.folder), stage, task) for task in missing]:
                     done.result()
         self.kept()
+
+    def remaining(self) -> Iterator[tuple[str, list[int]]]:
+        """Each stage, or step of `components`, with the numbers of its tasks that are not done. All of them have to be
+        done before the iterator goes on.
+
+        >>> for stage, missing in job.remaining():
+        ...     for task in missing:
+        ...         job.run(stage, task)
+        """
+        for stage in STAGES:
+            while missing := self.missing(stage):
+                yield stage, missing
 
     def clean(self) -> int:
         """Removes the unfinished results of interrupted tasks; returns their number. Call it while no task runs.
@@ -145,15 +166,15 @@ class Job:
             _decide.check_ids(self.plan)
         return [self.plan.result("keep", task) / _decide.KEPT for task in range(self.tasks("keep"))]
 
-    def removed(self) -> pathlib.Path:
-        """The file with a row for each removed record: `id`, `keeper` and `distance`, or `shared_keys` of records with
-        keys; with single linkage, `id` and `cluster`, the smallest id of its cluster.
+    def removed(self) -> list[pathlib.Path]:
+        """The files, one for each task of `decide`, with a row for each removed record: `id`, `keeper` and `distance`,
+        or `shared_keys` of records with keys; with single linkage, `id` and `cluster`, the smallest id of its cluster.
 
         >>> job.run_all()
         >>> pq.read_table(job.removed()).to_pylist()
         [{'id': 2, 'keeper': 1, 'distance': 0}]
         """
-        return self.plan.result("decide", 0) / _decide.REMOVED
+        return [self.plan.result("decide", task) / _decide.REMOVED for task in range(self.tasks("decide"))]
 
     def __repr__(self) -> str:
         plan = self.plan
@@ -200,7 +221,7 @@ def create(
     folder : a directory that does not exist, or is empty, and that all machines see under this name
     inputs : Parquet files, or one, seen by all machines, with the same columns
     distance : bits in which near fingerprints may differ (3)
-    tasks : number of tasks of all stages but `join` and `decide`
+    tasks : number of tasks of all stages but `join`, `components` and `decide`
     id : the column with the id of a row, a whole number or a string. No two rows have the same one
     fingerprint : the column with fingerprints ("fingerprint"): uint64, or int64 with the same bits, or binary of 16 or
         32 bytes
@@ -234,10 +255,10 @@ def create(
     _plan.check_method(method)
     if keys is None and text is None and fingerprint is None:
         fingerprint = "fingerprint"
-    has_keys = keys is not None or method == "minhash"
-    if has_keys and distance is not None:
+    of_keys = _plan.has_keys(keys, method)
+    if of_keys and distance is not None:
         raise errors.InvalidInputError("distance is of fingerprints; records are near that share a key")
-    distance = 0 if has_keys else 3 if distance is None else distance
+    distance = 0 if of_keys else 3 if distance is None else distance
     _inputs.check_same(files)
     ids, width, hasher = _columns.kind_of_ids(files, id), 64, None
     if text is not None:

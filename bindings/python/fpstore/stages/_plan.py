@@ -8,13 +8,16 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 import fpstore
+from fpstore._native import bytes_of
 from fpstore.errors import DamagedError, InvalidInputError, NotFoundError
 
-FORMAT, VERSION = "fpstore-stages", 2
+FORMAT, VERSION = "fpstore-stages", 3
 LINKAGES = ("single", "star", "complete")
 METHODS: dict[str, Any] = {"simhash": fpstore.simhash, "minhash": fpstore.bands}
 """The functions that make fingerprints, or keys, of texts."""
 NAME = "job.json"
+MOST_GROUPS = 4096
+"""The limit of :meth:`fpstore.Store.deal`."""
 
 
 @dataclass(frozen=True)
@@ -45,7 +48,7 @@ class Plan:
     @property
     def has_keys(self) -> bool:
         """Whether records have keys, not fingerprints."""
-        return self.keys is not None or (self.text is not None and self.method == "minhash")
+        return has_keys(self.keys, self.method)
 
     @property
     def join_tasks(self) -> int:
@@ -79,10 +82,18 @@ class Plan:
         check_method(self.method)
         if self.linkage not in LINKAGES:
             raise InvalidInputError(f"linkage={self.linkage!r}: expected one of {', '.join(LINKAGES)}")
+        bytes_of(self.memory)
+        if self.groups > MOST_GROUPS and not self.has_keys:
+            raise InvalidInputError(f"groups={self.groups}: a part of the join has {MOST_GROUPS} groups at most")
         if self.width not in (64, 128, 256) or self.ids not in ("u64", "text"):
             raise InvalidInputError(f"width={self.width}, ids={self.ids!r}: no store has these")
         if self.distance > self.width:
             raise InvalidInputError(f"distance={self.distance}: fingerprints have {self.width} bits")
+
+
+def has_keys(keys: str | None, method: str) -> bool:
+    """Whether records have keys, not fingerprints, given the column of keys and the method for texts."""
+    return keys is not None or method == "minhash"
 
 
 def check_method(method: str) -> None:

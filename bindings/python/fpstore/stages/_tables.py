@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import pathlib
-from collections.abc import Iterable
 from typing import Any
 
-from fpstore._arrow import pa, pc, pq
+from fpstore._arrow import pa, pc
 from fpstore._native import linked
 from fpstore.stages._plan import Plan
 
@@ -16,11 +14,37 @@ def id_type(plan: Plan) -> Any:
     return pa.large_string() if plan.ids == "text" else pa.uint64()
 
 
-def all_of(paths: Iterable[pathlib.Path], columns: dict[str, Any]) -> Any:
-    """One table of the files that are there."""
-    schema = pa.schema(list(columns.items()))
-    tables = [pq.read_table(path, columns=schema.names).cast(schema) for path in paths if path.exists()]
-    return pa.concat_tables(tables) if tables else schema.empty_table()
+def is_repeated(column: Any) -> Any:
+    """Whether each value is that before it."""
+    column = column.combine_chunks()
+    return pa.concat_arrays([pa.array([False] * min(1, len(column)), pa.bool_()), pc.equal(column[1:], column[:-1])])
+
+
+def ordered(table: Any, *names: str) -> Any:
+    """The distinct rows in the order of these columns, in one piece."""
+    table = table.sort_by([(name, "ascending") for name in names]).combine_chunks()
+    same = [is_repeated(table[name]) for name in names]
+    while len(same) > 1:
+        same.append(pc.and_(same.pop(), same.pop()))
+    return table.filter(pc.invert(same[0])).combine_chunks()
+
+
+def first_of_run(column: Any, later: Any) -> Any:
+    """For each row the value in the first row of its run, given which rows are not the first of theirs."""
+    column = column.combine_chunks()
+    return pc.fill_null_forward(pc.if_else(later, pa.scalar(None, column.type), column))
+
+
+def found(ids: Any, links: Any) -> Any:
+    """For each id the record `near` of the link with this `id`, or else null."""
+    known, near = (links[name].combine_chunks() for name in ("id", "near"))
+    return near.take(pc.index_in(ids.combine_chunks(), value_set=known))
+
+
+def numbers(count: int) -> Any:
+    """The numbers from 0 to ``count`` - 1."""
+    one = pa.scalar(1, pa.uint64())
+    return pc.subtract(pc.cumulative_sum(pa.repeat(one, count)), one)
 
 
 def _numbered(a: Any, b: Any) -> tuple[Any, Any, Any]:
@@ -34,6 +58,5 @@ def keepers(linkage: str, a: Any, b: Any) -> Any:
     """A table `id` and `keeper` of the ids of two columns, those of near records, that are not kept."""
     ids, a, b = _numbered(a, b)
     keepers = pa.array(linked(len(ids), a, b, linkage=linkage))
-    own = pc.subtract(pc.cumulative_sum(pa.repeat(pa.scalar(1, pa.uint32()), len(ids))), pa.scalar(1, pa.uint32()))
-    removed = pc.not_equal(keepers, own)
+    removed = pc.not_equal(keepers, numbers(len(ids)))
     return pa.table({"id": ids.filter(removed), "keeper": ids.take(keepers.filter(removed))})

@@ -5,9 +5,6 @@ import os
 import pathlib
 import shutil
 import signal
-import socket
-import subprocess
-import sys
 import threading
 import time
 
@@ -19,50 +16,16 @@ if shutil.which("java") is None:
 import fpstore as fp  # noqa: E402
 import fpstore.spark  # noqa: E402, after the check for pyspark
 from fpstore import stages  # noqa: E402
+from cluster import cluster  # noqa: E402
 from pages import K, MINHASH, Pages, pa, pq, removed, texts  # noqa: E402
-
-
-def free_port():
-    with socket.socket() as one:
-        one.bind(("127.0.0.1", 0))
-        return one.getsockname()[1]
 
 
 @pytest.fixture(scope="module")
 def master(tmp_path_factory):
     """The address of a cluster."""
-    folder = tmp_path_factory.mktemp("spark")
-    home = pathlib.Path(pyspark.__file__).parent
     tests = pathlib.Path(__file__).parent
-    # Workers start Python without the paths of this process.
-    paths = [str(pathlib.Path(fp.__file__).parents[1]), str(tests), str(tests.parent)]
-    environment = os.environ | {
-        "SPARK_HOME": str(home), "SPARK_LOCAL_IP": "127.0.0.1", "PYSPARK_PYTHON": sys.executable,
-        "PYTHONPATH": os.pathsep.join(paths), "SPARK_WORKER_DIR": str(folder / "work"),
-    }
-    os.environ.update({name: environment[name] for name in ("SPARK_LOCAL_IP", "PYSPARK_PYTHON", "PYTHONPATH")})
-    os.environ["PYSPARK_DRIVER_PYTHON"] = sys.executable
-    port = free_port()
-    address = f"spark://127.0.0.1:{port}"
-    deploy = "org.apache.spark.deploy"
-    worker = [f"{deploy}.worker.Worker", "--host", "127.0.0.1", "--cores", "1", "--memory", "1g",
-              "--webui-port", "0", address]
-    master = [f"{deploy}.master.Master", "--host", "127.0.0.1", "--port", str(port), "--webui-port", "0"]
-    commands = [master, worker, worker]
-    with open(folder / "log", "wb") as log:
-        running = []
-        for command in commands:
-            spark_class = [str(home / "bin" / "spark-class"), *command]
-            running.append(subprocess.Popen(spark_class, env=environment, stdout=log, stderr=log))
-        deadline = time.monotonic() + 90
-        while (folder / "log").read_text("utf-8", "replace").count("Successfully registered with master") < 2:
-            assert time.monotonic() < deadline, (folder / "log").read_text("utf-8", "replace")
-            time.sleep(0.3)
+    with cluster(tmp_path_factory.mktemp("spark"), [tests, tests.parent]) as address:
         yield address
-        for process in running:
-            process.terminate()
-        for process in running:
-            process.wait(30)
 
 
 @pytest.fixture(scope="module", params=["true", "false"], ids=["adaptive", "not-adaptive"])

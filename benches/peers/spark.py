@@ -1,0 +1,228 @@
+#!/usr/bin/env python3
+"""De-duplication on Spark by fpstore beside the common recipes, on a standalone cluster of two workers on this machine.
+
+    cargo xtask python                                   # builds the wheel in target/python/wheels
+    benches/peers/spark.py --keys 14 --records 1000000   # documents with bands
+    benches/peers/spark.py --records 1000000 [--rounds 3] [--sides fpstore,recipe]
+
+The data are those of benches/peers/stages.py. `fpstore` is `fpstore.spark.dedup` with single linkage. `recipe` is what
+is usual in plain Spark: explode the bands, group by them, link each document to the smallest of its group, and find
+connected components by large and small stars until nothing changes (Kiveris et al., SoCC 2014), which GraphFrames and
+the scripts of text-dedup do, too; then an anti-join. Fingerprints are cut into four blocks of 16 bits, of which two
+within three bits share one, joined by the blocks, compared, and linked. Both read Parquet and write the rows that stay
+as Parquet; they have to keep the same rows.
+
+Prints medians: seconds; bytes that shuffles and intermediate files wrote; and the largest sum of the memory of all
+processes of the executors, without mapped files.
+"""
+import argparse
+import json
+import os
+import pathlib
+import shutil
+import statistics
+import sys
+import tempfile
+import threading
+import time
+
+from common import NUMPY, ROOT, inside_environment, package, paired, resident
+from stages import keys
+
+TASKS = 8
+
+
+def session(address, folder, memory):
+    from pyspark.sql import SparkSession
+
+    settings = {
+        "spark.ui.enabled": "false", "spark.driver.host": "127.0.0.1", "spark.driver.bindAddress": "127.0.0.1",
+        "spark.executor.memory": memory, "spark.driver.memory": "2g", "spark.eventLog.enabled": "true",
+        "spark.eventLog.dir": folder.as_uri(), "spark.eventLog.compress": "false", "spark.local.dir": str(folder),
+        "spark.sql.shuffle.partitions": str(TASKS), "spark.sql.execution.arrow.pyspark.enabled": "true",
+        "spark.eventLog.rolling.enabled": "false",
+    }
+    builder = SparkSession.builder.master(address).appName("fpstore")
+    for name, value in settings.items():
+        builder = builder.config(name, value)
+    made = builder.getOrCreate()
+    made.sparkContext.setLogLevel("ERROR")
+    made.sparkContext.setCheckpointDir((folder / "checkpoints").as_uri())
+    return made
+
+
+def shuffled(folder):
+    """Bytes that the shuffles of all sessions have written, by their logs of events."""
+    total = 0
+    for path in (path for path in folder.iterdir() if path.is_file()):
+        with open(path, encoding="utf-8") as lines:
+            for line in lines:
+                if '"SparkListenerTaskEnd"' in line:
+                    metrics = json.loads(line).get("Task Metrics") or {}
+                    total += metrics.get("Shuffle Write Metrics", {}).get("Shuffle Bytes Written", 0)
+    return total
+
+
+def size(*folders):
+    return sum(path.stat().st_size for folder in folders for path in folder.rglob("*") if path.is_file())
+
+
+class Memory(threading.Thread):
+    """The largest sum of the memory of the executors and the Python processes that these start."""
+
+    def __init__(self):
+        super().__init__(daemon=True)
+        self.most, self.ended = 0, threading.Event()
+
+    def run(self):
+        while not self.ended.wait(0.1):
+            total = 0
+            for path in pathlib.Path("/proc").glob("[0-9]*"):
+                try:
+                    line = (path / "cmdline").read_bytes()
+                    if b"CoarseGrainedExecutorBackend" in line or b"pyspark.daemon" in line:
+                        total += resident(path.name)
+                except (OSError, ValueError):
+                    pass
+            self.most = max(self.most, total)
+
+    def end(self):
+        self.ended.set()
+        self.join()
+        return self.most
+
+
+def by_fpstore(spark, source, folder, column):
+    import fpstore.spark
+
+    frame = spark.read.parquet(source.as_uri())
+    how = {"keys": column} if column == "keys" else {"distance": 3}
+    kept = fpstore.spark.dedup(frame, folder / "job", linkage="single", tasks=TASKS, **how)
+    kept.write.parquet((folder / "kept").as_uri())
+    return size(folder / "job", folder / "job-rows") - size(folder / "job" / "keep")
+
+
+def recipe(spark, source, folder, column):
+    from pyspark.sql import functions as F
+
+    frame = spark.read.parquet(source.as_uri())
+    if column == "keys":
+        links = frame.select("id", F.explode("keys").alias("key"))
+        links = links.withColumn("near", F.min("id").over(window("key"))).where("id > near").select("id", "near")
+    else:
+        blocks = [F.struct(F.lit(at).alias("at"), F.shiftrightunsigned("fingerprint", 16 * at).bitwiseAND(0xFFFF)
+                           .alias("value")) for at in range(4)]
+        cut = frame.select("id", "fingerprint", F.explode(F.array(*blocks)).alias("block"))
+        a, b = cut.alias("a"), cut.alias("b")
+        near = F.bit_count(F.col("a.fingerprint").bitwiseXOR(F.col("b.fingerprint"))) <= 3
+        links = a.join(b, (F.col("a.block") == F.col("b.block")) & (F.col("a.id") > F.col("b.id")) & near)
+        links = links.select(F.col("a.id").alias("id"), F.col("b.id").alias("near"))
+    stars = components(links.distinct().checkpoint())
+    frame.join(stars.select("id"), "id", "left_anti").write.parquet((folder / "kept").as_uri())
+    return 0
+
+
+def window(column):
+    from pyspark.sql import Window
+
+    return Window.partitionBy(column)
+
+
+def components(links):
+    """Links of each record to the smallest of its component, by large and small stars until nothing changes."""
+    from pyspark.sql import functions as F
+
+    def state(links):
+        return tuple(links.agg(F.count("*"), F.sum(F.xxhash64("id", "near").cast("decimal(38)"))).first())
+
+    before = None
+    while (now := state(links)) != before:
+        before = now
+        both = links.union(links.select(F.col("near").alias("id"), F.col("id").alias("near")))
+        least = F.least("id", F.min("near").over(window("id")))
+        large = both.withColumn("least", least).where("near > id")
+        links = large.select(F.col("near").alias("id"), F.col("least").alias("near")).distinct()
+        least = links.withColumn("least", F.min("near").over(window("id")))
+        links = least.select(F.col("near").alias("id"), F.col("least").alias("near")).where("id > near").union(
+            least.select("id", F.col("least").alias("near"))).distinct().checkpoint()
+    return links
+
+
+def measured(side, address, source, folder, column, memory):
+    """Seconds, bytes and memory of a side, and the number of rows that stay."""
+    import pyarrow.parquet as pq
+
+    folder.mkdir()
+    (folder / "events").mkdir()
+    spark = session(address, folder / "events", memory)
+    try:
+        spark.range(1).count()  # the executors are there
+        watch = Memory()
+        watch.start()
+        start = time.perf_counter()
+        files = side(spark, source, folder, column)
+        seconds, most = time.perf_counter() - start, watch.end()
+    finally:
+        spark.stop()
+    kept = sum(pq.read_metadata(path).num_rows for path in (folder / "kept").glob("*.parquet"))
+    made = {"seconds": seconds, "bytes": files + shuffled(folder / "events"), "memory": most, "kept": kept}
+    shutil.rmtree(folder)
+    return made
+
+
+SIDES = {"fpstore": by_fpstore, "recipe": recipe}
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--records", type=int, default=1_000_000)
+    parser.add_argument("--keys", type=int, help="keys of a record, instead of fingerprints")
+    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--sides", default=",".join(SIDES))
+    parser.add_argument("--memory", default="3g", help="of an executor's heap (3g)")
+    parser.add_argument("--package", help="a wheel, or a directory with the package [default: target/python/wheels]")
+    options = parser.parse_args()
+    inside_environment([NUMPY, "pyarrow==26.0.1", "pyspark==4.3.0"], "peers-spark")
+    package(options.package)
+    import numpy as np
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    sys.path.insert(0, str(ROOT / "bindings" / "python" / "tests" / "engines"))
+    from cluster import cluster
+
+    folder = pathlib.Path(tempfile.mkdtemp())
+    try:
+        source, column = folder / "pages", "keys" if options.keys else "fingerprint"
+        source.mkdir()
+        if options.keys:
+            values = keys(np, options.records, options.keys).cast(pa.list_(pa.int64()), safe=False)
+        else:
+            values = paired(options.records, options.records // 100).view(np.int64)
+        table = pa.table({"id": np.arange(len(values), dtype="i8"), column: values})
+        each = -(-len(table) // TASKS)
+        for task in range(TASKS):
+            pq.write_table(table.slice(task * each, each), source / f"part-{task}.parquet", row_group_size=100_000)
+        del table, values
+        rounds = []
+        with cluster(folder, memory="8g") as address:
+            for _ in range(options.rounds):
+                made = {name: measured(SIDES[name], address, source, folder / "work", column, options.memory)
+                        for name in options.sides.split(",")}
+                print(json.dumps(made), flush=True)
+                assert len({one["kept"] for one in made.values()}) == 1, made
+                rounds.append(made)
+        kind = f"{options.keys} keys" if options.keys else "a fingerprint"
+        print(f"\n{options.records:,} records with {kind}, {rounds[0]['fpstore']['kept']:,} kept, {os.cpu_count()} cores, "
+              f"medians of {options.rounds} rounds\n")
+        print("| | s | bytes a record shuffled | memory, MiB |\n|---|---|---|---|")
+        for name in rounds[0]:
+            seconds, between, memory = (statistics.median(made[name][one] for made in rounds)
+                                        for one in ("seconds", "bytes", "memory"))
+            print(f"| {name} | {seconds:.1f} | {between / options.records:.1f} | {memory / 2**20:.0f} |")
+    finally:
+        shutil.rmtree(folder)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,158 @@
+"""Components whose links do not fit in the memory of one task: rounds find the same ones, and decide the same."""
+
+import os
+import random
+import shutil
+import subprocess
+import sys
+import time
+
+import pytest
+
+import fpstore as fp
+import real
+
+pa = pytest.importorskip("pyarrow")
+pq = pytest.importorskip("pyarrow.parquet")
+from fpstore import stages  # noqa: E402, after the check for pyarrow
+from jobs import divide, results, rounds  # noqa: E402
+
+COUNT = 100_000 if os.environ.get("FPSTORE_LONG") else 2000
+
+
+def chain(ids):
+    return list(zip(ids, ids[1:], strict=False))
+
+
+def shuffled(seed):
+    ids = list(range(COUNT))
+    random.Random(seed).shuffle(ids)
+    return ids
+
+
+def by_chance(seed, links):
+    rng = random.Random(seed)
+    return [(rng.randrange(COUNT), rng.randrange(COUNT)) for _ in range(links)]
+
+
+GRAPHS = {
+    "a chain in order": chain(range(COUNT)),
+    "a chain by chance": chain(shuffled(1)),
+    # Each is linked to one smaller than half of all, and to one larger.
+    "a chain that turns": chain([each for pair in zip(range(COUNT // 2), range(COUNT)[::-1]) for each in pair]),
+    "a star around the largest": [(COUNT, other) for other in range(COUNT)],
+    "a star around the smallest": [(0, other) for other in range(1, COUNT)],
+    "a star around one in the middle": [(COUNT // 2, other) for other in range(COUNT)],
+    "a tree of two": [(child, (child - 1) // 2) for child in range(1, COUNT)],
+    "few links": by_chance(2, COUNT // 3),
+    "about one giant": by_chance(3, COUNT // 2),
+    "many links": by_chance(4, COUNT * 4),
+    "two that meet at the largest": [*chain(range(0, COUNT, 2)), *chain(range(1, COUNT, 2)), (COUNT - 2, COUNT - 1)],
+}
+
+
+def smallest_of_components(links):
+    """The smallest record of the component of each, by walks."""
+    near = {}
+    for a, b in links:
+        near.setdefault(a, []).append(b)
+        near.setdefault(b, []).append(a)
+    found = {}
+    for first in sorted(near):
+        if first in found:
+            continue
+        found[first], waiting = first, [first]
+        while waiting:
+            for other in near[waiting.pop()]:
+                if other not in found:
+                    found[other] = first
+                    waiting.append(other)
+    return found
+
+
+def job_of_links(folder, links, name=int, **how):
+    """A job with a key for each link, which its two records have."""
+    keys = {}
+    for key, pair in enumerate(links):
+        for each in pair:
+            keys.setdefault(each, []).append(key)
+    ids = list(keys)
+    random.Random(7).shuffle(ids)
+    lists = pa.array([keys[each] for each in ids], pa.list_(pa.uint64()))
+    table = pa.table({"id": [name(each) for each in ids], "keys": lists, "row": ids})
+    pq.write_table(table, folder / "records.parquet", row_group_size=len(ids) // 5 + 1)
+    return stages.create(folder / "job", folder / "records.parquet", keys="keys", **how)
+
+
+@pytest.mark.parametrize("graph", GRAPHS)
+def test_components_are_those_of_walks(tmp_path, graph):
+    links = GRAPHS[graph]
+    job = job_of_links(tmp_path, links, tasks=3, linkage="single", memory=COUNT * 10)
+    job.run_all()
+    smallest = smallest_of_components(links)
+    removed = [{"id": id, "cluster": cluster} for id, cluster in sorted(smallest.items()) if id != cluster]
+    found, kept = results(job)
+    assert found == removed and sorted(kept) == sorted(set(smallest.values()))
+    # Three steps a round. The way to the smallest record is COUNT at most, and halved by each.
+    assert job.tasks("decide") > 1 and 3 <= rounds(job) <= 3 * (COUNT.bit_length() + 1), rounds(job)
+
+
+@pytest.mark.parametrize("linkage", ["star", "complete"])
+@pytest.mark.parametrize("graph", ["a chain by chance", "about one giant"])
+def test_decisions_are_those_of_one_task(tmp_path, graph, linkage):
+    links, name = GRAPHS[graph], "https://example.org/{}".format
+    for part in ("one", "many"):
+        (tmp_path / part).mkdir()
+    one = job_of_links(tmp_path / "one", links, name, tasks=3, linkage=linkage)
+    one.run_all()
+    many = divide(job_of_links(tmp_path / "many", links, name, tasks=3, linkage=linkage), 5)
+    many.run_all(workers=1 if linkage == "star" else 2)
+    assert one.tasks("components") == 0 and one.tasks("decide") == 1
+    assert many.tasks("decide") == 5 and results(many) == results(one)
+
+
+@pytest.mark.parametrize("linkage", ["single", "star"])
+def test_steps_are_killed_and_run_again(tmp_path, linkage):
+    texts = real.documents(1500)
+    table = pa.table({"id": [f"page-{number}" for number in range(1500)], "text": texts, "row": range(1500)})
+    pq.write_table(table, tmp_path / "texts.parquet", row_group_size=200)
+    how = {"text": "text", "distance": 8, "tasks": 3, "linkage": linkage}
+    undisturbed = stages.create(tmp_path / "one", tmp_path / "texts.parquet", **how)
+    undisturbed.run_all()
+    job = divide(stages.create(tmp_path / "job", tmp_path / "texts.parquet", **how), 4)
+    rng = random.Random(8)
+    for stage, missing in job.remaining():
+        task = rng.choice(missing)
+        command = [sys.executable, "-m", "fpstore.stages", "run", str(job.folder), stage, str(task)]
+        running = [subprocess.Popen(command) for _ in range(2)]
+        result = job.plan.result(stage, task)
+        while not result.exists() and not any(job.folder.glob(f"{stage}/.making-task-{task}-*")):
+            time.sleep(0.001)
+        for process in running:
+            process.kill()
+            process.wait()
+        job.clean()
+        # If one of the two was done, it is made again.
+        shutil.rmtree(result, ignore_errors=True)
+        for task in job.missing(stage):
+            job.run(stage, task)
+    assert rounds(job) > 3 and results(job) == results(undisturbed)
+
+
+def test_tasks_of_later_steps_wait_for_those_before(tmp_path):
+    job = job_of_links(tmp_path, GRAPHS["few links"], tasks=2, linkage="single", memory=COUNT * 10)
+    assert job.tasks("components") == 0
+    for stage, missing in job.remaining():
+        if stage == "components":
+            break
+        for task in missing:
+            job.run(stage, task)
+    shares = job.tasks("components")
+    assert shares > 1 and job.missing("components") == list(range(shares))
+    with pytest.raises(fp.errors.InvalidInputError, match=f"the tasks 0 to {shares - 1}, and no task {shares}"):
+        job.run("components", shares)
+    with pytest.raises(fp.errors.InvalidInputError, match="decide needs all of components; not done: 0, 1"):
+        job.run("decide", 0)
+    for task in range(shares):
+        job.run("components", task)
+    assert job.missing("components") == list(range(shares, 2 * shares))
