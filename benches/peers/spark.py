@@ -7,10 +7,10 @@
 
 The data are those of benches/peers/stages.py. `fpstore` is `fpstore.spark.dedup` with single linkage. `recipe` is what
 is usual in plain Spark: explode the bands, group by them, link each document to the smallest of its group, and find
-connected components by large and small stars until nothing changes (Kiveris et al., SoCC 2014), which GraphFrames and
-the scripts of text-dedup do, too; then an anti-join. Fingerprints are cut into four blocks of 16 bits, of which two
-within three bits share one, joined by the blocks, compared, and linked. Both read Parquet and write the rows that stay
-as Parquet; they have to keep the same rows.
+connected components by large and small stars until nothing changes (Kiveris et al., SoCC 2014), as GraphFrames and the
+script of text-dedup do; then an anti-join. What an iteration needs stays in memory (localCheckpoint). Fingerprints are
+cut into four blocks of 16 bits, of which two within three bits share one, joined by the blocks, compared, and linked.
+Both read Parquet and write the rows that stay as Parquet; they have to keep the same rows.
 
 Prints medians: seconds; bytes that shuffles and intermediate files wrote; and the largest sum of the memory of all
 processes of the executors, without mapped files.
@@ -47,7 +47,6 @@ def session(address, folder, memory):
         builder = builder.config(name, value)
     made = builder.getOrCreate()
     made.sparkContext.setLogLevel("ERROR")
-    made.sparkContext.setCheckpointDir((folder / "checkpoints").as_uri())
     return made
 
 
@@ -107,8 +106,9 @@ def recipe(spark, source, folder, column):
 
     frame = spark.read.parquet(source.as_uri())
     if column == "keys":
-        links = frame.select("id", F.explode("keys").alias("key"))
-        links = links.withColumn("near", F.min("id").over(window("key"))).where("id > near").select("id", "near")
+        rows = frame.select("id", F.explode("keys").alias("key"))
+        groups = rows.groupBy("key").agg(F.collect_list("id").alias("ids")).where(F.size("ids") > 1)
+        links = groups.select(F.explode("ids").alias("id"), F.array_min("ids").alias("near")).where("id > near")
     else:
         blocks = [F.struct(F.lit(at).alias("at"), F.shiftrightunsigned("fingerprint", 16 * at).bitwiseAND(0xFFFF)
                            .alias("value")) for at in range(4)]
@@ -117,7 +117,7 @@ def recipe(spark, source, folder, column):
         near = F.bit_count(F.col("a.fingerprint").bitwiseXOR(F.col("b.fingerprint"))) <= 3
         links = a.join(b, (F.col("a.block") == F.col("b.block")) & (F.col("a.id") > F.col("b.id")) & near)
         links = links.select(F.col("a.id").alias("id"), F.col("b.id").alias("near"))
-    stars = components(links.distinct().checkpoint())
+    stars = components(links.distinct().localCheckpoint())
     frame.join(stars.select("id"), "id", "left_anti").write.parquet((folder / "kept").as_uri())
     return 0
 
@@ -144,12 +144,14 @@ def components(links):
         links = large.select(F.col("near").alias("id"), F.col("least").alias("near")).distinct()
         least = links.withColumn("least", F.min("near").over(window("id")))
         links = least.select(F.col("near").alias("id"), F.col("least").alias("near")).where("id > near").union(
-            least.select("id", F.col("least").alias("near"))).distinct().checkpoint()
+            least.select("id", F.col("least").alias("near"))).distinct().localCheckpoint()
     return links
 
 
 def measured(side, address, source, folder, column, memory):
     """Seconds, bytes and memory of a side, and the number of rows that stay."""
+    import numpy as np
+    import pyarrow as pa
     import pyarrow.parquet as pq
 
     folder.mkdir()
@@ -164,8 +166,9 @@ def measured(side, address, source, folder, column, memory):
         seconds, most = time.perf_counter() - start, watch.end()
     finally:
         spark.stop()
-    kept = sum(pq.read_metadata(path).num_rows for path in (folder / "kept").glob("*.parquet"))
-    made = {"seconds": seconds, "bytes": files + shuffled(folder / "events"), "memory": most, "kept": kept}
+    kept = pa.concat_tables(pq.read_table(path, columns=["id"]) for path in (folder / "kept").glob("*.parquet"))["id"]
+    made = {"seconds": seconds, "bytes": files + shuffled(folder / "events"), "memory": most, "kept": len(kept),
+            "ids": hash(np.sort(kept.to_numpy()).tobytes())}
     shutil.rmtree(folder)
     return made
 
@@ -206,20 +209,22 @@ def main():
         del table, values
         rounds = []
         with cluster(folder, memory="8g") as address:
-            for _ in range(options.rounds):
-                made = {name: measured(SIDES[name], address, source, folder / "work", column, options.memory)
-                        for name in options.sides.split(",")}
+            for number in range(options.rounds):
+                made, order = {}, options.sides.split(",")
+                for name in order if number % 2 == 0 else order[::-1]:
+                    made[name] = measured(SIDES[name], address, source, folder / "work", column, options.memory)
                 print(json.dumps(made), flush=True)
-                assert len({one["kept"] for one in made.values()}) == 1, made
+                assert len({(one["kept"], one["ids"]) for one in made.values()}) == 1, made
                 rounds.append(made)
         kind = f"{options.keys} keys" if options.keys else "a fingerprint"
-        print(f"\n{options.records:,} records with {kind}, {rounds[0]['fpstore']['kept']:,} kept, {os.cpu_count()} cores, "
-              f"medians of {options.rounds} rounds\n")
+        kept = next(iter(rounds[0].values()))["kept"]
+        print(f"\n{options.records:,} records with {kind}, {kept:,} kept, {os.cpu_count()} cores, medians of "
+              f"{options.rounds} rounds\n")
         print("| | s | bytes a record shuffled | memory, MiB |\n|---|---|---|---|")
-        for name in rounds[0]:
-            seconds, between, memory = (statistics.median(made[name][one] for made in rounds)
+        for name in options.sides.split(","):
+            seconds, between, most = (statistics.median(made[name][one] for made in rounds)
                                         for one in ("seconds", "bytes", "memory"))
-            print(f"| {name} | {seconds:.1f} | {between / options.records:.1f} | {memory / 2**20:.0f} |")
+            print(f"| {name} | {seconds:.1f} | {between / options.records:.1f} | {most / 2**20:.0f} |")
     finally:
         shutil.rmtree(folder)
 

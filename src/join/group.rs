@@ -64,6 +64,9 @@ impl<F: Fingerprint> Joiner<F> {
             let right = sides.right.as_ref().map(|right| &*right.fingerprints);
             return self.compare(node, sides.left.fingerprints, right, take);
         }
+        if self.k == 0 {
+            return self.equal(node, sides, take);
+        }
         let size = sides.size();
         // A bit that does not vary in the sample is in no part. A sample with too few varying bits is extended to all.
         let mut varying = sides.varying(SAMPLED);
@@ -82,6 +85,25 @@ impl<F: Fingerprint> Joiner<F> {
             return self.compare(node, sides.left.fingerprints, right, take);
         }
         node.children(varying, levels).iter().try_for_each(|child| self.divide(child, &mut sides, take))
+    }
+
+    /// The fingerprints that both sides have, of which each has a fingerprint once. At distance 0 there are no bits that
+    /// a group could be divided by.
+    fn equal(&mut self, node: &Node<F>, sides: Sides<'_, F>, take: Take<'_, F>) -> Step {
+        let Some(right) = sides.right else { return Ok(()) };
+        sides.left.fingerprints.sort_unstable();
+        right.fingerprints.sort_unstable();
+        let mut rest = right.fingerprints.iter().peekable();
+        for one in &*sides.left.fingerprints {
+            while rest.next_if(|other| *other < one).is_some() {}
+            if rest.peek().is_some_and(|other| **other == *one) {
+                self.found.push((*one, *one));
+            }
+            if self.found.len() >= CHUNK {
+                self.hand_on(node, take)?;
+            }
+        }
+        self.hand_on(node, take)
     }
 
     fn divide(&mut self, node: &Node<F>, sides: &mut Sides<'_, F>, take: Take<'_, F>) -> Step {

@@ -34,6 +34,13 @@ impl<F: Fingerprint> Join<'_, F> {
     /// Hands all pairs to takers on the threads of a crew, and their results to `sink` on this thread, in order, until
     /// it breaks.
     pub(crate) fn run(&self, taker: MakeTaker<'_, F>, sink: &mut Sink<'_>) -> Result<ControlFlow<()>> {
+        if self.k == 0 && self.right.is_none() {
+            // A state has no fingerprint twice.
+            self.progress.check()?;
+            self.progress.begin(1);
+            self.progress.advance(1);
+            return Ok(ControlFlow::Continue(()));
+        }
         let pool = self.executor.crew()?;
         let sides = 1 + u64::from(self.right.is_some());
         let source =

@@ -113,12 +113,10 @@ impl<F: Fingerprint> SegmentRecords<F> {
     }
 
     fn next_record(&mut self) -> Result<Option<Record<F>>> {
-        let segment = Arc::clone(&self.segment);
-        let wrong = |what| Err(Error::damaged(what).at_path(segment.path()));
         let Some((begins, id)) = self.ids.take()? else {
             return match self.next_fingerprint()? {
                 None => Ok(None),
-                Some(_) => wrong("a fingerprint has no ids"),
+                Some(_) => Err(self.damaged("a fingerprint has no ids")),
             };
         };
         if begins {
@@ -126,8 +124,13 @@ impl<F: Fingerprint> SegmentRecords<F> {
         }
         match self.current {
             Some(fingerprint) => Ok(Some(Record { fingerprint, id })),
-            None => wrong("there are ids of no fingerprint"),
+            None => Err(self.damaged("there are ids of no fingerprint")),
         }
+    }
+
+    #[cold]
+    fn damaged(&self, what: &str) -> Error {
+        Error::damaged(what).at_path(self.segment.path())
     }
 }
 

@@ -280,6 +280,26 @@ fn between_two_stores() {
 }
 
 #[test]
+fn distance_0() {
+    let all = uniform(60_000, 9);
+    let load =
+        |fingerprints: &[u64]| Fixture::new(ReadMode::Mmap).load(&Parameters::new(3), &numbered(fingerprints), 2);
+    let (left, right) = (load(&all[..40_000]), load(&all[20_000..]));
+    for memory in [PLENTY, LITTLE] {
+        let pairs = left.pairs_with(&right, 0).unwrap().with_memory(memory).distinct().unwrap();
+        let found = sorted(pairs.map(|pair| pair.unwrap().a).collect());
+        assert_eq!(found, sorted(all[20_000..40_000].to_vec()));
+    }
+    let pairs = left.pairs(0).unwrap();
+    let progress = pairs.progress().clone();
+    assert_eq!(pairs.distinct().unwrap().count(), 0);
+    assert!((progress.share() - 1.0).abs() < 1e-9);
+    let pairs = left.pairs(0).unwrap();
+    pairs.progress().stop();
+    assert_eq!(pairs.distinct().unwrap().next().unwrap().unwrap_err().kind(), ErrorKind::Stopped);
+}
+
+#[test]
 fn nothing_and_little() {
     let empty: [u64; 0] = [];
     agrees(&empty, 3, &[0, 3, 64]);

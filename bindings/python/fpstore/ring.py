@@ -24,9 +24,11 @@ some of its nodes only. On a network file system this needs what NFS calls close
 from __future__ import annotations
 
 import builtins
+import contextlib
 import os
 import pathlib
 import random
+import shutil
 import threading
 from collections.abc import Callable
 from typing import Any, NamedTuple
@@ -229,7 +231,7 @@ class ShardedStore:
                 return Found(_merged(answers), sorted(failed) if lost else [])
 
     def close(self) -> None:
-        """Closes the stores of the nodes. A later query opens them again.
+        """Closes the stores of the nodes. Call it after all queries have ended. A later query opens them again.
 
         >>> pages.close()
         """
@@ -311,6 +313,10 @@ def create(path: str | os.PathLike[str], **parameters: Any) -> ShardedStore:
     for directory in filter(pathlib.Path.exists, directories):
         remedy = "remove it, or give the node another directory"
         raise errors.AlreadyExistsError(f"{directory}: there is something already; {remedy}", directory)
-    for directory in directories:
-        _create(directory, **parameters).close()  # pyright: ignore
+    with contextlib.ExitStack() as made:
+        for directory in directories:
+            _create(directory, **parameters).close()  # pyright: ignore
+            # None of them stays if another one cannot be made.
+            made.callback(shutil.rmtree, directory, ignore_errors=True)
+        made.pop_all()
     return open(path)

@@ -26,5 +26,5 @@ def divide(job, shares):
         for task in job.missing(stage):
             job.run(stage, task)
     (job.folder / "components").mkdir()
-    (job.folder / "components" / "shares").write_text(str(shares), "utf-8")
+    (job.folder / "components" / "shares").write_text(f"{shares}\n", "utf-8")
     return job

@@ -127,6 +127,34 @@ def test_records_are_changed_by_one_program_at_a_time(tmp_path):
         assert sharded.query([7]).table["id"].to_pylist() == [1]
 
 
+def test_no_store_stays_if_one_cannot_be_made(tmp_path, monkeypatch):
+    file = written(tmp_path / "ring.json", {"a": 1, "b": 1})
+    circle = json.loads(file.read_text())
+    circle["nodes"][1]["path"] = str(tmp_path / "none" / "b")
+    file.write_text(json.dumps(circle))
+    (tmp_path / "none").write_text("no directory")
+    with pytest.raises(fp.errors.FpstoreError, match="none"):
+        ring.create(file)
+    assert not (tmp_path / "a").exists()
+    (tmp_path / "none").unlink()
+    # Another program makes a store meanwhile.
+    make, mine = ring._create, tmp_path / "none" / "b"
+
+    def made(directory, **parameters):
+        if directory == mine and not mine.exists():
+            make(directory, **parameters).close()
+        return make(directory, **parameters)
+
+    monkeypatch.setattr(ring, "_create", made)
+    with pytest.raises(fp.errors.AlreadyExistsError, match="b"):
+        ring.create(file)
+    assert len(fp.open(mine, read_only=True)) == 0 and not (tmp_path / "a").exists()
+    shutil.rmtree(mine)
+    monkeypatch.undo()
+    ring.create(file, max_distance=3).load([7], ids=[1])
+    assert len(fp.open(tmp_path / "a", read_only=True)) + len(fp.open(tmp_path / "none" / "b", read_only=True)) == 1
+
+
 def test_columns_that_are_no_records_are_refused(tmp_path):
     file = written(tmp_path / "ring.json", {"a": 1, "b": 1})
     with pytest.raises(fp.errors.InvalidInputError, match="ids='none'"):

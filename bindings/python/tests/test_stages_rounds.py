@@ -87,7 +87,7 @@ def job_of_links(folder, links, name=int, **how):
 @pytest.mark.parametrize("graph", GRAPHS)
 def test_components_are_those_of_walks(tmp_path, graph):
     links = GRAPHS[graph]
-    job = job_of_links(tmp_path, links, tasks=3, linkage="single", memory=COUNT * 10)
+    job = job_of_links(tmp_path, links, tasks=3, linkage="single", memory=COUNT * 20)
     job.run_all()
     smallest = smallest_of_components(links)
     removed = [{"id": id, "cluster": cluster} for id, cluster in sorted(smallest.items()) if id != cluster]
@@ -127,6 +127,7 @@ def test_steps_are_killed_and_run_again(tmp_path, linkage):
         running = [subprocess.Popen(command) for _ in range(2)]
         result = job.plan.result(stage, task)
         while not result.exists() and not any(job.folder.glob(f"{stage}/.making-task-{task}-*")):
+            assert any(process.poll() is None for process in running) or result.exists()
             time.sleep(0.001)
         for process in running:
             process.kill()
@@ -142,6 +143,8 @@ def test_steps_are_killed_and_run_again(tmp_path, linkage):
 def test_tasks_of_later_steps_wait_for_those_before(tmp_path):
     job = job_of_links(tmp_path, GRAPHS["few links"], tasks=2, linkage="single", memory=COUNT * 10)
     assert job.tasks("components") == 0
+    with pytest.raises(fp.errors.InvalidInputError, match="components needs all of partition; not done: 0, 1"):
+        job.run("components", 0)
     for stage, missing in job.remaining():
         if stage == "components":
             break
@@ -156,3 +159,77 @@ def test_tasks_of_later_steps_wait_for_those_before(tmp_path):
     for task in range(shares):
         job.run("components", task)
     assert job.missing("components") == list(range(shares, 2 * shares))
+
+
+def test_damaged_numbers_are_named(tmp_path):
+    job = divide(job_of_links(tmp_path, GRAPHS["few links"], tasks=2, linkage="single"), 3)
+    job.run_all()
+    last = max(job.folder.glob("components/task-*/unsettled"), key=lambda file: int(file.parts[-2][5:]))
+    for file in [last, job.folder / "components" / "shares"]:
+        before = file.read_bytes()
+        for content in (b"\xff", b"", before[:-1], b"-1\n", *([b"0\n"] if file.name == "shares" else [])):
+            file.write_bytes(content)
+            with pytest.raises(fp.errors.DamagedError, match=f"{file.name}: expected a number"):
+                stages.open(job.folder).run_all()
+        file.write_bytes(before)
+
+
+@pytest.mark.parametrize("linkage", ["single", "star"])
+def test_a_flipped_bit_of_any_file_is_noticed(tmp_path, linkage):
+    job = divide(job_of_links(tmp_path, GRAPHS["few links"][:60], tasks=2, linkage=linkage), 2)
+    job.run_all()
+    expected, rng = results(job), random.Random(6)
+    files = [*job.folder.glob("join/*/*.parquet"), *job.folder.glob("components/*/*.parquet")]
+    assert len(files) > 10
+    for file in files:
+        content = bytearray(file.read_bytes())
+        at = rng.randrange(len(content))
+        content[at] ^= 1 << rng.randrange(8)
+        copy = tmp_path / "copy"
+        shutil.copytree(job.folder, copy)
+        (copy / file.relative_to(job.folder)).write_bytes(content)
+        # What comes after the file is made again.
+        stage, task = file.parts[-3], int(file.parts[-2].removeprefix("task-"))
+        for later in stages.STAGES[stages.STAGES.index(stage) + 1 :]:
+            shutil.rmtree(copy / later, ignore_errors=True)
+        again = stages.open(copy)
+        if stage == "components":
+            for result in (copy / "components").glob("task-*"):
+                if int(result.name.removeprefix("task-")) // 2 > task // 2:
+                    shutil.rmtree(result)
+        else:
+            divide(again, 2)
+        try:
+            again.run_all()
+        except fp.errors.DamagedError as error:
+            assert str(copy / stage) in str(error)
+        except fp.errors.InvalidInputError as error:
+            assert "task" in str(error)
+        else:
+            # A bit that no reader needs.
+            assert results(again) == expected, (file, at)
+        shutil.rmtree(copy)
+
+
+def test_rows_for_a_task_may_be_many(tmp_path, monkeypatch):
+    monkeypatch.setattr("fpstore.stages._exchange.GROUP", 7)
+    monkeypatch.setattr("fpstore.stages._components.FOREST", 50)
+    monkeypatch.setattr("fpstore.stages._links.BATCH", 10)
+    job = divide(job_of_links(tmp_path, GRAPHS["about one giant"], tasks=1, linkage="single"), 3)
+    job.run_all()
+    smallest = smallest_of_components(GRAPHS["about one giant"])
+    removed = [{"id": id, "cluster": cluster} for id, cluster in sorted(smallest.items()) if id != cluster]
+    assert results(job)[0] == removed
+
+
+def test_links_that_no_number_of_tasks_has_memory_for(tmp_path):
+    job = job_of_links(tmp_path, GRAPHS["few links"], tasks=1, linkage="single", memory=10)
+    with pytest.raises(fp.errors.InvalidInputError, match="more than 4096 tasks have.*create the job again with"):
+        job.run_all()
+
+
+def test_tasks_that_are_not_run_are_named(tmp_path, monkeypatch):
+    monkeypatch.setattr("fpstore.stages._job.PATIENCE", 0)
+    job = job_of_links(tmp_path, GRAPHS["few links"], tasks=2)
+    with pytest.raises(fp.errors.IoError, match="partition has left no result of 0, 1"):
+        list(job.remaining())

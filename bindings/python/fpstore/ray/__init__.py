@@ -37,7 +37,7 @@ def dedup(dataset: Any, folder: str | os.PathLike[str], /, *, options: dict[str,
 
     Writes the rows beside ``folder``, a new directory that all nodes see, and runs a job there. ``how`` are the
     arguments of :func:`fpstore.stages.create`, ``options`` those of :func:`run`. The job stays:
-    ``stages.open(folder).removed()`` are the files with the reasons.
+    ``stages.open(folder).removed()`` returns the files with the evidence.
     """
     place, rows = new_rows(folder)
     dataset.write_parquet(str(rows))

@@ -42,8 +42,8 @@ def dedup(rows: Any, folder: str | os.PathLike[str], /, **how: Any) -> Any:
     """The rows of a DataFrame without near-duplicates, a DataFrame.
 
     Writes the rows beside ``folder``, a new directory that all executors see, and runs a job there. ``how`` are the
-    arguments of :func:`fpstore.stages.create`. The job stays: ``stages.open(folder).removed()`` are the files with
-    the reasons.
+    arguments of :func:`fpstore.stages.create`. The job stays: ``stages.open(folder).removed()`` returns the files with
+    the evidence.
     """
     spark = rows.sparkSession
     place, written = new_rows(folder)

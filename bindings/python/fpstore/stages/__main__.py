@@ -13,7 +13,7 @@ _EXAMPLES = """examples:
   python -m fpstore.stages create /shared/job --id url --distance 3 --tasks 100 /shared/pages/*.parquet
   python -m fpstore.stages run /shared/job partition 17      # one task; an array job: $SLURM_ARRAY_TASK_ID
   python -m fpstore.stages run /shared/job --workers 8       # all that is left, on this machine
-  python -m fpstore.stages missing /shared/job components    # the tasks that can run now; a stage has ended with none
+  python -m fpstore.stages missing /shared/job components    # the tasks that can run now; none: the stage is done
   python -m fpstore.stages status /shared/job
 """
 
@@ -64,6 +64,7 @@ def _run(arguments: argparse.Namespace) -> None:
     if arguments.command == "clean":
         print(f"{job.clean()} interrupted tasks")
     elif arguments.command == "missing":
+        job.check_earlier(arguments.stage)
         for task in job.missing(arguments.stage):
             print(task)
     elif arguments.command == "status":
@@ -72,6 +73,7 @@ def _run(arguments: argparse.Namespace) -> None:
     elif arguments.stage is None:
         job.run_all(arguments.workers)
     elif arguments.task is None:
+        job.check_earlier(arguments.stage)
         while missing := job.missing(arguments.stage):
             for task in missing:
                 job.run(arguments.stage, task)

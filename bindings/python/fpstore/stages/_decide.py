@@ -7,20 +7,21 @@ import pathlib
 from collections.abc import Iterator
 from typing import Any
 
-from fpstore._arrow import pa, pc, pq
-from fpstore._native import shares
+from fpstore._arrow import pa, pc
+from fpstore._native import bytes_of, linked, shares
 from fpstore.errors import InvalidInputError
-from fpstore.stages import _components, _inputs, _keys, _links
-from fpstore.stages._exchange import Outbox, received
+from fpstore.stages import _components, _files, _inputs, _keys, _links, _places, _shares
+from fpstore.stages._exchange import Sender, received, sent
 from fpstore.stages._plan import Plan
-from fpstore.stages._tables import id_type, keepers, numbers
+from fpstore.stages._tables import id_type, keepers, numbered, numbers
 
 REMOVED, KEPT, DROPPED = "removed.parquet", "kept.parquet", "dropped"
 
 
 def decide(plan: Plan, share: int, place: pathlib.Path) -> None:
-    """The removed records of the components of a share, in the order of their ids for each share of ids."""
-    count = _components.shares(plan)
+    """The removed records of the components of a share: for each share of ids its row groups, in the order of the
+    ids."""
+    count = _shares.fix(plan)
     if plan.linkage == "single":
         forest = _components.labels(plan, share) if count > 1 else _forest(plan)
         removed = forest.rename_columns(["id", "cluster"])
@@ -28,7 +29,7 @@ def decide(plan: Plan, share: int, place: pathlib.Path) -> None:
         rows = _components.labeled(plan, share) if count > 1 else _rows(plan)
         removed = _keys.removed(plan, rows, place) if plan.has_keys else _stars(plan.linkage, rows)
     removed = removed.sort_by("id")
-    with Outbox(place / REMOVED, removed.schema) as out:
+    with Sender(place / REMOVED, removed.schema) as out:
         out.send(removed, "id", count)
 
 
@@ -49,17 +50,22 @@ def _stars(linkage: str, rows: Any) -> Any:
     """The decisions on records by the pairs of distinct fingerprints, and by which are equal."""
     is_equal = pc.equal(rows["distance"], pa.scalar(0, pa.uint32()))
     equal, pairs = rows.filter(is_equal), rows.filter(pc.invert(is_equal))
-    removed = keepers(linkage, pairs["id"], pairs["near"])
-    # The distance of each to its keeper is that of their pair, in which the smaller fingerprint comes first.
-    turned = pairs.select(["near", "id", "distance"])
-    both = pa.concat_tables([one.rename_columns(["id", "keeper", "distance"]) for one in (pairs, turned)])
-    removed = removed.join(both, ["id", "keeper"], join_type="inner")
+    ids, a, b = numbered(pairs["id"], pairs["near"])
+    keeper = pa.array(linked(len(ids), a, b, linkage=linkage))
+    found: list[Any] = []
+    for one, other in ((a, b), (b, a)):
+        # The pair of a removed record and its keeper, in which either is the first.
+        by = pc.equal(keeper.take(one), other)
+        of_pair = {"id": ids.take(one.filter(by)), "keeper": ids.take(other.filter(by))}
+        found.append(pa.table(of_pair | {"distance": pairs["distance"].filter(by)}))
+    removed = pa.concat_tables(found).combine_chunks()
     # A record whose fingerprint another record keeps is removed by that; one whose fingerprint is removed has the
     # keeper of that fingerprint.
-    same = keepers("single", equal["id"], equal["near"]).rename_columns(["id", "same"])
-    same = same.join(removed, "same", "id", join_type="left outer")
-    keeper = pc.coalesce(same["keeper"], same["same"])
-    same = pa.table({"id": same["id"], "keeper": keeper, "distance": pc.fill_null(same["distance"], 0)})
+    same = keepers("single", equal["id"], equal["near"])
+    at = pc.index_in(same["keeper"], value_set=removed["id"].combine_chunks())
+    distances = pc.fill_null(removed["distance"].take(at), 0)
+    keepers_ = pc.coalesce(removed["keeper"].take(at), same["keeper"])
+    same = pa.table({"id": same["id"], "keeper": keepers_, "distance": distances})
     return pa.concat_tables([removed, same.cast(removed.schema)])
 
 
@@ -68,7 +74,7 @@ def keep(plan: Plan, task: int, place: pathlib.Path) -> None:
     pieces, schema = _inputs.share(plan.inputs, task, plan.tasks), _inputs.schema(plan.inputs)
     stays = pa.concat_arrays([pa.array([], pa.bool_()), *_stays(plan, pieces, schema)])
     begin = 0
-    with pq.ParquetWriter(place / KEPT, schema, compression="zstd") as out:
+    with _files.writer(place / KEPT, schema) as out:
         for batch in _inputs.batches(pieces, schema.names, schema):
             out.write_batch(batch.filter(stays.slice(begin, len(batch))))
             begin += len(batch)
@@ -77,13 +83,16 @@ def keep(plan: Plan, task: int, place: pathlib.Path) -> None:
 
 def _stays(plan: Plan, pieces: list[_inputs.Piece], schema: Any) -> Iterator[Any]:
     """Whether each row of a share of the input stays: arrays of many rows. Rows whose id is null do."""
-    count = _components.shares(plan)
+    count, schema_of_ids = _shares.count(plan), pa.schema([("id", id_type(plan))])
+    files = sent(removed_files(plan))
 
     @functools.lru_cache(1)
     def removed(share: int) -> Any:
-        return received(removed_files(plan), share, pa.schema([("id", id_type(plan))]))["id"]
+        return received(files, share, schema_of_ids)["id"]
 
-    for block in _inputs.blocks(_inputs.batches(pieces, [plan.id], schema)):
+    # Removed records of several shares are read again for each block.
+    least = bytes_of(plan.memory) // 4 if count > 1 else 0
+    for block in _inputs.blocks(_inputs.batches(pieces, [plan.id], schema), least):
         ids = block.column(0).combine_chunks()
         ids = ids.dictionary_decode() if pa.types.is_dictionary(ids.type) else ids
         places = pc.indices_nonzero(pc.is_valid(ids))
@@ -98,8 +107,8 @@ def _stays(plan: Plan, pieces: list[_inputs.Piece], schema: Any) -> Iterator[Any
 
 def check_ids(plan: Plan) -> None:
     """Refuses results where a removed record shares its id with another one, whose row has gone with it."""
-    dropped = sum(int((plan.result("keep", task) / DROPPED).read_text("utf-8")) for task in range(plan.tasks))
-    removed = sum(pq.read_metadata(file).num_rows for file in removed_files(plan))
+    dropped = sum(_places.read_number(plan.result("keep", task) / DROPPED) for task in range(plan.tasks))
+    removed = sum(map(_files.rows, removed_files(plan)))
     if dropped != removed:
         counts = f"{removed} records are removed, and {dropped} rows have their ids"
         message = f"{counts}: the ids in {plan.id!r} are not unique; give each row its own, and create the job again"
@@ -108,4 +117,4 @@ def check_ids(plan: Plan) -> None:
 
 def removed_files(plan: Plan) -> list[pathlib.Path]:
     """The files with the removed records."""
-    return [plan.result("decide", share) / REMOVED for share in range(_components.shares(plan))]
+    return [plan.result("decide", share) / REMOVED for share in range(_shares.count(plan))]

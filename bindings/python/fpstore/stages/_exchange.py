@@ -1,4 +1,4 @@
-"""Rows that tasks send to each other: in a file, each task that they are for has row groups of its own."""
+"""Rows that tasks send to each other: in a file, each task that receives rows has row groups of its own."""
 
 from __future__ import annotations
 
@@ -6,39 +6,43 @@ import json
 import pathlib
 from collections.abc import Iterable
 from types import TracebackType
-from typing import Any
+from typing import Any, NamedTuple
 
-from fpstore._arrow import pa, pc, pq
+from fpstore._arrow import pa, pc
 from fpstore._native import shares
+from fpstore.stages import _files
 
 _TO = b"fpstore:to"
-"""The key, in the metadata of a file, of a list: the task that each row group is for."""
+"""The key, in the metadata of a file, of a list with the receiving task of each row group."""
+GROUP = 1 << 20
+"""Most rows of a row group."""
 
 
-class Outbox:
+class Sender:
     """Writes a file of rows for other tasks: a context manager."""
 
     def __init__(self, path: pathlib.Path, schema: Any, **how: Any) -> None:
         self._schema = schema
         self._to: list[int] = []
-        self._out = pq.ParquetWriter(path, schema, compression="zstd", **how)
+        self._out = _files.writer(path, schema, **how)
 
     def write(self, to: Any, rows: Any) -> None:
-        """Writes rows, given the task that each is for, in the order of these."""
+        """Writes rows, given the receiving task of each, in the order of these."""
         runs, begin = pc.run_end_encode(to, run_end_type=pa.int64()), 0
         for number, end in zip(runs.values.to_pylist(), runs.run_ends.to_pylist()):
-            of_task = rows.slice(begin, end - begin)
-            self._out.write_table(of_task.select(self._schema.names).cast(self._schema), row_group_size=len(of_task))
-            self._to.append(number)
+            for at in range(begin, end, GROUP):
+                group = rows.slice(at, min(GROUP, end - at)).select(self._schema.names).cast(self._schema)
+                self._out.write_table(group, row_group_size=GROUP)
+                self._to.append(number)
             begin = end
 
     def send(self, rows: Any, by: str, count: int) -> None:
-        """Writes rows, each to one of ``count`` tasks by the hash of the value in the column ``by``."""
+        """Writes rows, each for one of ``count`` tasks by the hash of the value in the column ``by``."""
         to = pa.array(shares(rows[by], count))
         order = pc.sort_indices(to)
         self.write(to.take(order), rows.take(order))
 
-    def __enter__(self) -> Outbox:
+    def __enter__(self) -> Sender:
         return self
 
     def __exit__(
@@ -48,12 +52,31 @@ class Outbox:
         self._out.close()
 
 
-def received(paths: Iterable[pathlib.Path], task: int, schema: Any) -> Any:
-    """A table of the rows that these files have for a task, with the columns of the schema."""
-    found = [schema.empty_table()]
+class Sent(NamedTuple):
+    """A file of a sender."""
+
+    path: pathlib.Path
+    metadata: Any
+    to: list[int]
+
+
+def sent(paths: Iterable[pathlib.Path]) -> list[Sent]:
+    """The files of senders, without their rows."""
+    found: list[Sent] = []
     for path in paths:
-        with pq.ParquetFile(path) as file:
+        with _files.opened(path) as file:
             to = json.loads(file.metadata.metadata[_TO])
-            if numbers := [number for number, each in enumerate(to) if each == task]:
+            if len(to) != file.metadata.num_row_groups:
+                raise ValueError(f"the receivers of {file.metadata.num_row_groups} row groups are {len(to)} numbers")
+            found.append(Sent(path, file.metadata, to))
+    return found
+
+
+def received(files: Iterable[Sent], task: int, schema: Any) -> Any:
+    """A table of the rows that files have for a task, with the columns of the schema."""
+    found = [schema.empty_table()]
+    for path, metadata, to in files:
+        if numbers := [number for number, each in enumerate(to) if each == task]:
+            with _files.opened(path, metadata) as file:
                 found.append(file.read_row_groups(numbers, columns=schema.names).cast(schema))
     return pa.concat_tables(found)

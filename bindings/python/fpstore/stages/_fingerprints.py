@@ -10,8 +10,9 @@ from collections.abc import Iterator
 from typing import Any
 
 import fpstore
-from fpstore._arrow import pa, pc, pq
+from fpstore._arrow import pa, pc
 from fpstore._queries import unsigned
+from fpstore.stages import _files
 from fpstore.stages._plan import Plan
 from fpstore.stages._sketch import rows
 
@@ -21,7 +22,7 @@ EQUAL, NEAR = "equal.parquet", "near.parquet"
 def write(path: pathlib.Path, stream: Any, keep: Any = None) -> None:
     """Writes a stream of record batches; ``keep`` selects the rows of each."""
     reader = pa.RecordBatchReader.from_stream(stream)
-    with pq.ParquetWriter(path, reader.schema, compression="zstd") as out:
+    with _files.writer(path, reader.schema) as out:
         for batch in reader:
             out.write_batch(batch if keep is None else batch.filter(keep(batch)))
 

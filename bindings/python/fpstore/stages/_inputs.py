@@ -19,7 +19,7 @@ Piece = tuple[str, "list[int] | None"]
 def _opened(file: str) -> Any:
     try:
         # Timestamps of 96 bits go further than nanoseconds in 64.
-        return pq.ParquetFile(file, coerce_int96_timestamp_unit="us")
+        return pq.ParquetFile(file, coerce_int96_timestamp_unit="us", page_checksum_verification=True)
     except (OSError, ValueError) as error:
         raise InvalidInputError(f"{file}: {error}; expected a Parquet file", file) from None
 
@@ -83,14 +83,14 @@ def batches(pieces: Sequence[Piece], columns: list[str], expected: Any) -> Itera
             yield pa.record_batch([batch[name] for name in columns], schema=wanted)
 
 
-def blocks(batches: Iterator[Any]) -> Iterator[Any]:
-    """Tables of some `BLOCK` bytes."""
+def blocks(batches: Iterator[Any], least: int = 0) -> Iterator[Any]:
+    """Tables of some `BLOCK` bytes, or ``least`` ones."""
     found: list[Any] = []
     size = 0
     for batch in batches:
         found.append(batch)
         size += batch.nbytes
-        if size >= BLOCK:
+        if size >= max(BLOCK, least):
             yield pa.Table.from_batches(found)
             found, size = [], 0
     if found:

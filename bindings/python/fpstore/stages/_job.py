@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import os
 import pathlib
+import time
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ProcessPoolExecutor
 from multiprocessing import get_context
@@ -12,7 +13,8 @@ from typing import Any
 
 from fpstore import errors
 from fpstore._arrow import pa
-from fpstore.stages import _columns, _components, _decide, _fingerprints, _inputs, _keys, _places, _plan, _sketch
+from fpstore.stages import _columns, _components, _decide, _fingerprints, _inputs, _keys, _places, _plan, _shares
+from fpstore.stages import _sketch
 from fpstore.stages._plan import Plan
 
 _Work = Callable[[Plan, int, pathlib.Path], None]
@@ -25,6 +27,8 @@ _OF_FINGERPRINTS: dict[str, _Work] = {
     "keep": _decide.keep,
 }
 _OF_KEYS = _OF_FINGERPRINTS | {"partition": _keys.partition, "join": _keys.join}
+PATIENCE = 60.0
+"""Seconds for which results are waited for that tasks on other machines have made."""
 STAGES = tuple(_OF_FINGERPRINTS)
 """The names of the stages, in their order."""
 
@@ -57,8 +61,10 @@ class Job:
         return self.plan.folder
 
     def tasks(self, stage: str) -> int:
-        """Number of tasks of a stage. Those of `components`, and how many `decide` has, depend on the results of
-        `join`; of `components` they are those of all steps that are done, and of the next one.
+        """Number of tasks of a stage. Those of `components` and `decide` depend on the results of `join`; before these
+        are there, they are 0 and 1. For `components`, counts the finished steps and the next one.
+
+        Raises a DamagedError for results that are damaged.
 
         >>> [job.tasks(stage) for stage in stages.STAGES]
         [0, 2, 4, 0, 1, 2]
@@ -71,7 +77,7 @@ class Job:
             is_open = bool(self.missing("join"))
             if stage == "components":
                 return 0 if is_open else _components.tasks(self.plan)
-            return 1 if is_open else _components.shares(self.plan)
+            return 1 if is_open else _shares.count(self.plan)
         return self.plan.join_tasks if stage == "join" else self.plan.tasks
 
     def missing(self, stage: str) -> list[int]:
@@ -90,15 +96,25 @@ class Job:
         ...
         fpstore.errors.InvalidInputError: ...job: keep needs all of partition; not done: 0. Run these first
         """
+        self.check_earlier(stage)
         if not 0 <= task < (count := self.tasks(stage)):
             has = f"the tasks 0 to {count - 1}, and no task {task}" if count else "no tasks in this job"
             raise errors.InvalidInputError(f"{stage} has {has}")
+        _places.make(self.plan.result(stage, task), lambda place: self._work(stage, task, place))
+
+    def check_earlier(self, stage: str) -> None:
+        """Raises an InvalidInputError if tasks of the stages before this one are not done.
+
+        >>> job.check_earlier("join")
+        Traceback (most recent call last):
+        ...
+        fpstore.errors.InvalidInputError: ...job: join needs all of partition; not done: 0. Run these first
+        """
+        self.tasks(stage)
         for earlier in STAGES[: STAGES.index(stage)]:
             if missing := self.missing(earlier):
-                numbers = ", ".join(map(str, missing[:5])) + (", ..." if len(missing) > 5 else "")
-                message = f"{self.folder}: {stage} needs all of {earlier}; not done: {numbers}. Run these first"
-                raise errors.InvalidInputError(message, self.folder)
-        _places.make(self.plan.result(stage, task), lambda place: self._work(stage, task, place))
+                message = f"{stage} needs all of {earlier}; not done: {_listed(missing)}. Run these first"
+                raise errors.InvalidInputError(f"{self.folder}: {message}", self.folder)
 
     def _work(self, stage: str, task: int, place: pathlib.Path) -> None:
         """Makes the result of a task. Errors name it, and the files that it reads."""
@@ -130,14 +146,16 @@ class Job:
                     for task in missing:
                         self.run(stage, task)
                     continue
-                pool = pool or opened.enter_context(ProcessPoolExecutor(workers, get_context("spawn")))
+                if pool is None:
+                    most = max(len(missing), self.plan.tasks, self.plan.join_tasks)
+                    pool = opened.enter_context(ProcessPoolExecutor(min(workers, most), get_context("spawn")))
                 for done in [pool.submit(run_task, str(self.folder), stage, task) for task in missing]:
                     done.result()
         self.kept()
 
     def remaining(self) -> Iterator[tuple[str, list[int]]]:
-        """Each stage, or step of `components`, with the numbers of its tasks that are not done. All of them have to be
-        done before the iterator goes on.
+        """Each stage, or step of `components`, with the numbers of its tasks that are not done. Run all of these before
+        the iterator goes on: it waits some time for results that another machine has made, then raises an IoError.
 
         >>> for stage, missing in job.remaining():
         ...     for task in missing:
@@ -146,6 +164,16 @@ class Job:
         for stage in STAGES:
             while missing := self.missing(stage):
                 yield stage, missing
+                self._wait(stage, missing)
+
+    def _wait(self, stage: str, tasks: list[int]) -> None:
+        """Waits until results are seen here: network file systems may show them later."""
+        end = time.monotonic() + PATIENCE
+        while left := [task for task in tasks if not self.plan.result(stage, task).exists()]:
+            if time.monotonic() > end:
+                message = f"{self.folder}: {stage} has left no result of {_listed(left)} that this machine sees"
+                raise errors.IoError(f"{message}; run these, in a folder that all machines see", self.folder)
+            time.sleep(0.1)
 
     def clean(self) -> int:
         """Removes the unfinished results of interrupted tasks; returns their number. Call it while no task runs.
@@ -169,6 +197,8 @@ class Job:
     def removed(self) -> list[pathlib.Path]:
         """The files, one for each task of `decide`, with a row for each removed record: `id`, `keeper` and `distance`,
         or `shared_keys` of records with keys; with single linkage, `id` and `cluster`, the smallest id of its cluster.
+        There are several, each with an order of its own, where one task has no memory for all links. How many there are
+        is known once `join` is done.
 
         >>> job.run_all()
         >>> pq.read_table(job.removed()).to_pylist()
@@ -180,6 +210,11 @@ class Job:
         plan = self.plan
         near = "keys" if plan.has_keys else f"distance={plan.distance}"
         return f"<fpstore.stages.Job {plan.folder}, {near}, linkage={plan.linkage!r}>"
+
+
+def _listed(numbers: list[int]) -> str:
+    """The first few of some numbers."""
+    return ", ".join(map(str, numbers[:5])) + (", ..." if len(numbers) > 5 else "")
 
 
 def run_task(folder: str, stage: str, task: int) -> None:
@@ -232,7 +267,7 @@ def create(
     linkage : "star" or "complete", where a removed record is near its keeper, or "single", where the keeper of a
         connected component stays; of records that are near, that with the smallest id stays
     groups : number of groups of keys, or of each part of the join; by default so that `join` has about `tasks` tasks
-    memory : bytes of memory of a task that loads or joins
+    memory : bytes of memory of a task that loads, joins or decides. The less it is, the more tasks decide
     options : of :func:`fpstore.simhash` or :func:`fpstore.bands`, for texts
 
     Rows without a fingerprint or keys, or with a text that is null or too short for one, stay.

@@ -9,10 +9,10 @@ from collections.abc import Iterator
 from typing import Any
 
 import fpstore
-from fpstore._arrow import pa, pc, pq
+from fpstore._arrow import pa, pc
 from fpstore.errors import InvalidInputError
-from fpstore.stages import _inputs
-from fpstore.stages._exchange import Outbox, received
+from fpstore.stages import _files, _inputs
+from fpstore.stages._exchange import Sender, received, sent
 from fpstore.stages._fingerprints import EQUAL, NEAR
 from fpstore.stages._plan import Plan
 from fpstore.stages._sketch import rows
@@ -57,8 +57,8 @@ def partition(plan: Plan, task: int, place: pathlib.Path) -> None:
     with contextlib.ExitStack() as opened:
         # Keys are in order, so their differences are small.
         how: dict[str, Any] = {"use_dictionary": False, "column_encoding": {"key": "DELTA_BINARY_PACKED"}}
-        out = opened.enter_context(Outbox(place / MEMBERSHIPS, schema, **how))
-        linked = opened.enter_context(pq.ParquetWriter(place / EQUAL, links, compression="zstd")) if single else None
+        out = opened.enter_context(Sender(place / MEMBERSHIPS, schema, **how))
+        linked = opened.enter_context(_files.writer(place / EQUAL, links)) if single else None
         for table in _inputs.blocks(_memberships(plan, task)):
             table = ordered(table, "group", "key", "id")
             if linked is not None:
@@ -78,13 +78,13 @@ def join(plan: Plan, group: int, place: pathlib.Path) -> None:
     and the keys that it shares."""
     schema = pa.schema([("key", pa.uint64()), ("id", id_type(plan))])
     shares = (plan.result("partition", number) / MEMBERSHIPS for number in range(plan.tasks))
-    table = ordered(received(shares, group, schema), "key", "id")
+    table = ordered(received(sent(shares), group, schema), "key", "id")
     if plan.linkage == "single":
-        pq.write_table(_forest(table), place / NEAR, compression="zstd")
+        _files.write(place / NEAR, _forest(table))
         return
     later = is_repeated(table["key"])
     followed = pa.concat_arrays([later[1:], pa.array([False] * min(1, len(later)), pa.bool_())])
-    pq.write_table(table.filter(pc.or_(later, followed)), place / SHARED, compression="zstd")
+    _files.write(place / SHARED, table.filter(pc.or_(later, followed)))
 
 
 def removed(plan: Plan, shared: Any, place: pathlib.Path) -> Any:

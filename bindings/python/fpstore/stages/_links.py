@@ -1,4 +1,4 @@
-"""What links near records: the results of `partition` and `join`, as those stages that decide read them."""
+"""Links between near records: the results of `partition` and `join`, as the stages that decide read them."""
 
 from __future__ import annotations
 
@@ -6,18 +6,19 @@ import pathlib
 from collections.abc import Iterator
 from typing import Any
 
-from fpstore._arrow import pa, pq
+from fpstore._arrow import pa
+from fpstore.stages import _files
 from fpstore.stages._fingerprints import EQUAL, NEAR
 from fpstore.stages._keys import SHARED, links_of_keys
 from fpstore.stages._plan import Plan
 from fpstore.stages._tables import id_type, keepers
 
 BATCH = 1 << 20
-"""Links that are read at once, and that are more than a forest of them before it is made."""
+"""Links that are read at once."""
 
 
 def results(plan: Plan, share: int = 0, shares: int = 1) -> list[pathlib.Path]:
-    """The files with links that one of some shares of them has."""
+    """The files of one of `shares` shares of all results."""
     of_partition = [plan.result("partition", task) for task in range(share, plan.tasks, shares)]
     of_join = [plan.result("join", task) for task in range(share, plan.join_tasks, shares)]
     files = [folder / name for folder in (*of_partition, *of_join) for name in (EQUAL, NEAR, SHARED)]
@@ -30,19 +31,19 @@ def link_schema(plan: Plan) -> Any:
 
 
 def row_schema(plan: Plan) -> Any:
-    """The columns of what the linkages star and complete decide by: the distances of pairs, which is 0 of records that
-    are linked because they are equal; or the keys that records share."""
+    """The columns by which the linkages star and complete decide: pairs with their distance, 0 for equal records; or
+    records with the keys that they share."""
     if plan.has_keys:
         return pa.schema([("id", id_type(plan)), ("key", pa.uint64())])
     return link_schema(plan).append(pa.field("distance", pa.uint32()))
 
 
 def read(plan: Plan, file: pathlib.Path) -> Iterator[Any]:
-    """Tables of rows, with the columns `id` and `near` of links, or `id` and `key`, all rows of a key in one table."""
+    """Tables of links with single linkage, or else of rows to decide by. All rows of a key are in one table."""
     if file.name == SHARED:
-        yield pq.read_table(file).select(["id", "key"])
+        yield _files.read(file).select(["id", "key"])
         return
-    with pq.ParquetFile(file) as opened:
+    with _files.opened(file) as opened:
         for batch in opened.iter_batches(batch_size=BATCH):
             columns: dict[str, Any] = dict(zip(("id", "near"), batch.columns))
             if plan.linkage != "single":
@@ -59,20 +60,24 @@ class Forest:
     def __init__(self, plan: Plan) -> None:
         self._schema = link_schema(plan)
         self._tables: list[Any] = [self._schema.empty_table()]
-        self._more = 0
+        self._added = 0
+
+    def __len__(self) -> int:
+        """Links in memory."""
+        return len(self._tables[0]) + self._added
 
     def add(self, rows: Any) -> None:
         """Adds links, or those of records that share keys."""
         links = rows if "near" in rows.column_names else links_of_keys(rows)
         self._tables.append(links.select(["id", "near"]))
-        self._more += len(links)
-        # So each link is looked at a few times, and there are twice as many as the trees have at most.
-        if self._more > max(BATCH, len(self._tables[0])):
+        self._added += len(links)
+        # At most as many new links as the forest has, so that a link costs the same for any number of them.
+        if self._added > max(BATCH, len(self._tables[0])):
             self.table()
 
     def table(self) -> Any:
         """The forest: a table `id` and `near`."""
         links = pa.concat_tables(self._tables)
         forest = keepers("single", links["id"], links["near"]).rename_columns(["id", "near"]).cast(self._schema)
-        self._tables, self._more = [forest], 0
+        self._tables, self._added = [forest], 0
         return forest

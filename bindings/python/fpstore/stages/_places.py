@@ -8,7 +8,11 @@ import shutil
 import uuid
 from collections.abc import Callable
 
+from fpstore.errors import DamagedError
+
 ASIDE = ".making-"
+AGAIN = "remove the directory that it is in, and run its task again"
+"""The remedy for a damaged result."""
 
 
 def _sync(path: pathlib.Path) -> None:
@@ -30,6 +34,14 @@ def write_text(path: pathlib.Path, text: str) -> None:
     _sync(aside)
     aside.replace(path)
     _sync(path.parent)
+
+
+def read_number(path: pathlib.Path, least: int = 0, remedy: str = AGAIN) -> int:
+    """The number in a file, which ends with its line."""
+    text = path.read_text("utf-8", "replace")
+    if not (text.isascii() and text.endswith("\n") and text[:-1].isdecimal() and int(text) >= least):
+        raise DamagedError(f"{path}: expected a number from {least} on, found {text[:20]!r}; {remedy}", path)
+    return int(text)
 
 
 def make(target: pathlib.Path, work: Callable[[pathlib.Path], None]) -> None:
@@ -57,8 +69,8 @@ def make(target: pathlib.Path, work: Callable[[pathlib.Path], None]) -> None:
 
 
 def clean(folder: pathlib.Path) -> int:
-    """Removes the directories of interrupted attempts below ``folder``; returns their number."""
-    left = [path for path in folder.glob(f"*/{ASIDE}*") if path.is_dir()]
+    """Removes the directories and files of interrupted attempts below ``folder``; returns their number."""
+    left = [*folder.glob(f"{ASIDE}*"), *folder.glob(f"*/{ASIDE}*")]
     for path in left:
-        shutil.rmtree(path)
+        shutil.rmtree(path) if path.is_dir() else path.unlink()
     return len(left)

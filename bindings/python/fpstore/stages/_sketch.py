@@ -6,8 +6,8 @@ import pathlib
 from collections.abc import Iterator
 from typing import Any
 
-from fpstore._arrow import pa, pq
-from fpstore.stages import _inputs
+from fpstore._arrow import pa
+from fpstore.stages import _files, _inputs
 from fpstore.stages._plan import METHODS, Plan
 
 SKETCHED = "sketched.parquet"
@@ -21,7 +21,7 @@ def sketch(plan: Plan, task: int, place: pathlib.Path) -> None:
     if plan.has_keys:
         type = pa.list_(pa.uint64())
     made = pa.schema([schema.field(plan.id).with_name("id"), ("sketch", type)])
-    with pq.ParquetWriter(place / SKETCHED, made, compression="zstd") as out:
+    with _files.writer(place / SKETCHED, made) as out:
         for batch in source:
             values = pa.array(METHODS[plan.method](batch[text], **plan.options)).cast(type)
             out.write_batch(pa.record_batch([batch[plan.id], values], schema=made))

@@ -47,7 +47,7 @@ def numbers(count: int) -> Any:
     return pc.subtract(pc.cumulative_sum(pa.repeat(one, count)), one)
 
 
-def _numbered(a: Any, b: Any) -> tuple[Any, Any, Any]:
+def numbered(a: Any, b: Any) -> tuple[Any, Any, Any]:
     """The distinct ids of two columns in order, and the columns as places among them."""
     ids = pa.chunked_array(a.chunks + b.chunks, type=a.type).unique()
     ids = ids.take(pc.sort_indices(ids))
@@ -56,7 +56,7 @@ def _numbered(a: Any, b: Any) -> tuple[Any, Any, Any]:
 
 def keepers(linkage: str, a: Any, b: Any) -> Any:
     """A table `id` and `keeper` of the ids of two columns, those of near records, that are not kept."""
-    ids, a, b = _numbered(a, b)
+    ids, a, b = numbered(a, b)
     keepers = pa.array(linked(len(ids), a, b, linkage=linkage))
     removed = pc.not_equal(keepers, numbers(len(ids)))
     return pa.table({"id": ids.filter(removed), "keeper": ids.take(keepers.filter(removed))})

@@ -12,6 +12,7 @@ ray = pytest.importorskip("ray")
 import fpstore as fp  # noqa: E402
 import fpstore.ray  # noqa: E402, after the check for ray
 from fpstore import stages  # noqa: E402
+from jobs import divide, rounds  # noqa: E402
 from pages import MINHASH, Pages, pa, removed, texts  # noqa: E402
 
 
@@ -40,6 +41,12 @@ def test_texts_that_share_a_band(cluster, tmp_path):
     table, stay = texts()
     kept = fpstore.ray.dedup(ray.data.from_arrow(table), tmp_path / "job", tasks=3, **MINHASH)
     assert sorted(row["id"] for row in kept.take_all()) == stay and len(stay) < 290
+
+
+def test_components_in_rounds(cluster, rows, tmp_path):
+    job = divide(stages.create(tmp_path / "job", sorted(rows.folder.glob("*.parquet")), distance=3, tasks=2), 3)
+    fpstore.ray.run(job)
+    assert removed(job) == rows.removed and rounds(job) > 2
 
 
 def test_a_folder_that_is_taken_and_no_rows(cluster, rows, tmp_path):

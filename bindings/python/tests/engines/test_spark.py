@@ -17,6 +17,7 @@ import fpstore as fp  # noqa: E402
 import fpstore.spark  # noqa: E402, after the check for pyspark
 from fpstore import stages  # noqa: E402
 from cluster import cluster  # noqa: E402
+from jobs import divide, rounds  # noqa: E402
 from pages import K, MINHASH, Pages, pa, pq, removed, texts  # noqa: E402
 
 
@@ -75,6 +76,13 @@ def test_labels(spark, rows, tmp_path):
     job = stages.create(tmp_path / "job", files, distance=K, tasks=3, linkage="single")
     fpstore.spark.run(spark, job)
     assert removed(job) == rows.labels
+
+
+def test_components_in_rounds(spark, rows, tmp_path):
+    files = sorted(rows.folder.glob("*.parquet"))
+    job = divide(stages.create(tmp_path / "job", files, distance=K, tasks=2), 2)
+    fpstore.spark.run(spark, job)
+    assert removed(job) == rows.removed and rounds(job) > 2
 
 
 def test_queries_against_a_store(spark, rows):

@@ -1,0 +1,115 @@
+#!/usr/bin/env python3
+"""Tasks of a job of ten billion fingerprints at their full size, on this machine.
+
+    cargo xtask python                              # builds the wheel in target/python/wheels
+    benches/ten_billion.py [--total 10000000000] [--tasks 320]
+
+A job of --total fingerprints at distance 3 has --tasks tasks of `partition` and of `join`; a quarter of the latter are
+for each of its four parts.
+
+* `partition` runs on one share of the input, of uniform fingerprints.
+* `join` runs on one group of part 0 with as many fingerprints as that has in the whole job, and of the same density:
+  the first 16 bits are those whose hash is that of the group, all others are uniform. They are in --tasks small stores,
+  as the tasks of `partition` leave them; these are loaded here, not dealt. One fingerprint in a hundred is another one
+  with up to three bits flipped; those pairs that do not differ in the first 16 bits are found, as in part 0 of a job.
+
+Prints seconds, core-seconds, memory and bytes of each, and the core-hours of all tasks of their kind.
+"""
+import argparse
+import os
+import pathlib
+import resource
+import shutil
+import sys
+import tempfile
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent / "peers"))
+from common import NUMPY, inside_environment, mix, package, paired, splitmix64, watched  # noqa: E402
+
+PARTS = 4
+
+
+def first_bits(np, groups):
+    """The values of the first 16 bits that are in group 0 (format-spec/plan.md)."""
+    values = np.arange(1 << 16, dtype=np.uint64)
+    with np.errstate(over="ignore"):
+        return values[mix(values << np.uint64(48)) % np.uint64(groups) == 0]
+
+
+def used():
+    children = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return children.ru_utime + children.ru_stime
+
+
+def run(*arguments):
+    """Seconds, core-seconds and memory of a task."""
+    before = used()
+    seconds, memory = watched([sys.executable, "-m", "fpstore.stages", "run", *map(str, arguments)])
+    return seconds, used() - before, memory
+
+
+def size(folder):
+    return sum(path.stat().st_size for path in folder.rglob("*") if path.is_file())
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--total", type=int, default=10_000_000_000)
+    parser.add_argument("--tasks", type=int, default=320)
+    parser.add_argument("--memory", default="4GiB", help="of a task (4GiB)")
+    parser.add_argument("--package", help="a wheel, or a directory with the package [default: target/python/wheels]")
+    options = parser.parse_args()
+    inside_environment([NUMPY, "pyarrow==26.0.1"], "peers-python")
+    package(options.package)
+    import numpy as np
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+    import fpstore as fp
+    from fpstore import stages
+
+    if options.tasks < PARTS or options.tasks % PARTS:
+        parser.error(f"--tasks {options.tasks}: expected a multiple of {PARTS}")
+    groups, share = options.tasks // PARTS, options.total // options.tasks
+    folder = pathlib.Path(tempfile.mkdtemp())
+    try:
+        how = {"groups": groups, "memory": options.memory}
+        values = splitmix64(share)
+        table = pa.table({"id": np.arange(share, dtype="u8"), "fingerprint": values})
+        pq.write_table(table, folder / "share.parquet", compression="none", use_dictionary=False,
+                       row_group_size=1_000_000)
+        job = stages.create(folder / "partition", folder / "share.parquet", tasks=1, **how)
+        found = [("partition", share, *run(job.folder, "partition", 0), size(job.folder / "partition"))]
+        shutil.rmtree(job.folder)
+
+        chosen = first_bits(np, groups)
+        records = options.total * len(chosen) >> 16
+        values = paired(records, records // 100)
+        at = (values >> np.uint64(48)) % np.uint64(len(chosen))
+        values &= np.uint64((1 << 48) - 1)
+        values |= chosen[at] << np.uint64(48)
+        del at
+        job = stages.create(folder / "join", folder / "share.parquet", tasks=options.tasks, **how)
+        for number in range(options.tasks):
+            place = job.plan.result("partition", number)
+            place.mkdir(parents=True)
+            rows = range(number * records // options.tasks, (number + 1) * records // options.tasks)
+            with fp.create(place / "part-0-group-0", max_distance=3, plan="tables-1", id_index=False) as store:
+                ids = pa.array(np.arange(rows.start, rows.stop, dtype="u8"))
+                store.load(pa.array(values[rows.start : rows.stop]), ids=ids)
+        del values
+        found.append(("join", records, *run(job.folder, "join", 0), size(job.folder / "join")))
+        pairs = pq.read_metadata(job.plan.result("join", 0) / "near.parquet").num_rows
+        print(f"{options.total:,} fingerprints in {options.tasks} tasks of {options.memory}: {groups} groups a part; "
+              f"{os.cpu_count()} cores\n")
+        print("| task | records | s | core-s | memory, MiB | bytes a record | core-hours of all |")
+        print("|---|---|---|---|---|---|---|")
+        for stage, count, seconds, cores, memory, bytes_ in found:
+            print(f"| {stage} | {count:,} | {seconds:.1f} | {cores:.1f} | {memory / 2**20:.0f} | "
+                  f"{bytes_ / count:.2f} | {cores * options.tasks / 3600:.1f} |")
+        print(f"\n{pairs:,} pairs in the group")
+    finally:
+        shutil.rmtree(folder)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,71 @@
+"""How many tasks have the memory together that links take where records are decided on."""
+
+from __future__ import annotations
+
+import pathlib
+from typing import Any
+
+from fpstore._arrow import pa, pc
+from fpstore._native import bytes_of
+from fpstore.errors import InvalidInputError
+from fpstore.stages import _files, _places
+from fpstore.stages._links import results
+from fpstore.stages._plan import Plan
+
+MOST = 4096
+"""Most shares: each task opens a file of every other one."""
+SAMPLE = 1000
+"""Ids whose lengths are looked at."""
+_BYTES = {"single": (130, 4), "star": (180, 7), "complete": (180, 7)}
+"""Bytes that a link takes in a task that decides, and bytes for each byte of an id: measured with 600,000 links by
+chance between as many records, whose ids were numbers, or texts of 20 or 80 bytes."""
+
+
+def _file(plan: Plan) -> pathlib.Path:
+    return plan.folder / "components" / "shares"
+
+
+def count(plan: Plan) -> int:
+    """The number of shares into which records are divided: 1 if one task has memory for all links. All tasks of `join`
+    have to be done."""
+    if (known := _file(plan)).exists():
+        remedy = f"remove {known.parent} and the directories beside it of later stages, and run these again"
+        return _places.read_number(known, 1, remedy)
+    bytes_, each = bytes_of(plan.memory), _bytes_of_link(plan)
+    found = max(1, -(-sum(map(_files.rows, results(plan))) * each // max(1, bytes_)))
+    if found > MOST:
+        need = -(-found * bytes_ // MOST)
+        message = f"memory={plan.memory!r}: the links of all records take more than {MOST} tasks have with that"
+        raise InvalidInputError(f"{plan.folder}: {message}; create the job again with {need} bytes", plan.folder)
+    return found
+
+
+def fix(plan: Plan) -> int:
+    """As :func:`count`; later tasks find the same number, whatever becomes of the results."""
+    found, known = count(plan), _file(plan)
+    if not known.exists():
+        known.parent.mkdir(exist_ok=True)
+        _places.write_text(known, f"{found}\n")
+    return found
+
+
+def _bytes_of_link(plan: Plan) -> int:
+    fixed, factor = _BYTES[plan.linkage]
+    return fixed + factor * _length_of_ids(plan)
+
+
+def _length_of_ids(plan: Plan) -> int:
+    """The mean bytes of some ids."""
+    if plan.ids != "text":
+        return 8
+    for file in results(plan):
+        with _files.opened(file) as opened:
+            for batch in opened.iter_batches(batch_size=SAMPLE, columns=[_id_column(opened)]):
+                lengths: Any = pc.binary_length(batch.column(0).cast(pa.large_string()))
+                return max(8, round(pc.mean(lengths).as_py() or 0))
+    return 8
+
+
+def _id_column(opened: Any) -> str:
+    names = opened.schema_arrow.names
+    return "id" if "id" in names else names[0]
