@@ -13,7 +13,11 @@ for each of its four parts.
   as the tasks of `partition` leave them; these are loaded here, not dealt. One fingerprint in a hundred is another one
   with up to three bits flipped; those pairs that do not differ in the first 16 bits are found, as in part 0 of a job.
 
-Prints seconds, core-seconds, memory and bytes of each, and the core-hours of all tasks of their kind.
+* `components` and `decide`, with single linkage, run on --links links between twice as many records by chance, in 8
+  shares, so that most have one other record and some are in large components.
+
+Prints seconds, core-seconds, memory and bytes of each, and the core-hours of all tasks of their kind; of links what one
+takes in all steps together.
 """
 import argparse
 import os
@@ -26,7 +30,7 @@ import tempfile
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent / "peers"))
 from common import NUMPY, inside_environment, mix, package, paired, splitmix64, watched  # noqa: E402
 
-PARTS = 4
+PARTS, SHARES = 4, 8
 
 
 def first_bits(np, groups):
@@ -52,10 +56,36 @@ def size(folder):
     return sum(path.stat().st_size for path in folder.rglob("*") if path.is_file())
 
 
+def link_by_link(np, pa, pq, stages, folder, links):
+    """Prints what the rounds take for a link."""
+    how = {"tasks": SHARES, "groups": SHARES // PARTS, "linkage": "single", "memory": links * 170 // SHARES}
+    job = stages.create(folder / "links", folder / "share.parquet", **how)
+    random = np.random.default_rng(1)
+    for number in range(SHARES):
+        job.plan.result("partition", number).mkdir(parents=True)
+        place = job.plan.result("join", number)
+        place.mkdir(parents=True)
+        pairs = np.sort(random.integers(0, 2 * links, (links // SHARES, 2), dtype=np.uint64))
+        table = pa.table({"id": pairs[:, 1], "cluster": pairs[:, 0]})
+        pq.write_table(table.filter(pa.array(pairs[:, 1] != pairs[:, 0])), place / "near.parquet", compression="zstd")
+    cores = most = count = 0
+    for stage, missing in job.remaining():
+        if stage == "keep":
+            break
+        for task in missing:
+            _, core, memory = run(job.folder, stage, task)
+            cores, most, count = cores + core, max(most, memory), count + 1
+    steps = job.tasks("components") // SHARES
+    print(f"{links:,} links in {SHARES} shares: {steps} steps, {cores / links * 1e6:.1f} core-us and "
+          f"{size(job.folder / 'components') / links:.0f} bytes a link in {count} tasks, of which each begins with "
+          f"Python's start; {most / 2**20:.0f} MiB a task")
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--total", type=int, default=10_000_000_000)
     parser.add_argument("--tasks", type=int, default=320)
+    parser.add_argument("--links", type=int, default=4_000_000)
     parser.add_argument("--memory", default="4GiB", help="of a task (4GiB)")
     parser.add_argument("--package", help="a wheel, or a directory with the package [default: target/python/wheels]")
     options = parser.parse_args()
@@ -106,7 +136,8 @@ def main():
         for stage, count, seconds, cores, memory, bytes_ in found:
             print(f"| {stage} | {count:,} | {seconds:.1f} | {cores:.1f} | {memory / 2**20:.0f} | "
                   f"{bytes_ / count:.2f} | {cores * options.tasks / 3600:.1f} |")
-        print(f"\n{pairs:,} pairs in the group")
+        print(f"\n{pairs:,} pairs in the group\n")
+        link_by_link(np, pa, pq, stages, folder, options.links)
     finally:
         shutil.rmtree(folder)
 

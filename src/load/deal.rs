@@ -1,7 +1,7 @@
 //! Records divided among many stores: those of each part and group of a join that is too large for one machine.
 
 use crate::error::{Error, Result};
-use crate::extsort::Workspace;
+use crate::extsort::{NumberedRecord, Workspace};
 use crate::fingerprint::{Fingerprint, IdKind, Record};
 use crate::format::parameters::Parameters;
 use crate::load::bulk_load::LoadReport;
@@ -81,31 +81,50 @@ pub fn deal<F: Fingerprint>(
     }
     let parameters = parameters.clone().with_design(Design::Tables { parts: 1 }).with_id_index(false);
     let mut made = Vec::new();
-    for part in Part::all(k) {
-        let of_group = part.groups::<F>(groups)?;
-        // The sorters of all groups share the memory with the load of one of them.
-        let workspace = Workspace::new(&place(part, 0), options).part(2).part(groups.into());
-        let mut sorters: Vec<_> = (0..groups).map(|_| RecordSorter::within(workspace.clone())).collect();
+    let parts: Vec<Part> = Part::all(k).collect();
+    for parts in parts.chunks(parts_at_once(records, parts.len(), options)) {
+        let groups_of = |&part: &Part| {
+            // The sorters of all groups share the memory with the load of one of them.
+            let workspace =
+                Workspace::new(&place(part, 0), options).part(2).part(parts.len() as u64 * u64::from(groups));
+            let sorters: Vec<_> = (0..groups).map(|_| RecordSorter::within(workspace.clone())).collect();
+            Ok((part, part.groups::<F>(groups)?, sorters))
+        };
+        let mut dealt = parts.iter().map(groups_of).collect::<Result<Vec<_>>>()?;
         let mut last = None;
         for record in RecordIter::new(records.read_view()) {
             let Record { fingerprint, id } = record?;
-            if last.replace(fingerprint) != Some(fingerprint)
-                && let Some(sorter) = sorters.get_mut(of_group.of(fingerprint) as usize)
-            {
-                sorter.push(fingerprint, id.as_ref())?;
-            }
-        }
-        for (group, sorter) in (0..).zip(sorters) {
-            let sorted = sorter.finish()?;
-            if sorted.is_empty() {
+            if last.replace(fingerprint) == Some(fingerprint) {
                 continue;
             }
-            let path = place(part, group);
-            let report = load(&path, sorted, &parameters, options)?;
-            made.push(DealtStore { part, group, path, report });
+            for (_, of_group, sorters) in &mut dealt {
+                if let Some(sorter) = sorters.get_mut(of_group.of(fingerprint) as usize) {
+                    sorter.push(fingerprint, id.as_ref())?;
+                }
+            }
+        }
+        for (part, _, sorters) in dealt {
+            for (group, sorter) in (0..).zip(sorters) {
+                let sorted = sorter.finish()?;
+                if sorted.is_empty() {
+                    continue;
+                }
+                let path = place(part, group);
+                let report = load(&path, sorted, &parameters, options)?;
+                made.push(DealtStore { part, group, path, report });
+            }
         }
     }
     Ok(made)
+}
+
+/// All parts if the memory holds their records, which are then read once; otherwise one, because records that sorters
+/// write to temporary files take longer than reading them again.
+fn parts_at_once<F: Fingerprint>(records: &Snapshot<F>, parts: usize, options: &Options) -> usize {
+    // Sorting in memory takes a copy.
+    let bytes = records.statistics().records.saturating_mul(2 * size_of::<NumberedRecord<F>>() as u64);
+    let memory = Workspace::new(records.path(), options).part(2).memory_of_records();
+    if bytes.saturating_mul(parts as u64) <= memory { parts } else { 1 }
 }
 
 fn load<F: Fingerprint>(

@@ -73,8 +73,10 @@ fn dealt<F: Fingerprint>(records: &[Record<F>], k: u32, tasks: usize, groups: u3
     for (task, share) in records.chunks(records.len().div_ceil(tasks)).enumerate() {
         let store = store_of(share, k, 2);
         let place = |part: Part, group: u32| format!("{task}-{}-{group}", part.number()).into();
-        for one in deal(&store.snapshot(), k, groups, &place, &fixture.options).unwrap() {
-            let store = Store::open_read_only(&one.path, &fixture.options).unwrap();
+        // The memory of the first one holds one part at a time, of others all.
+        let options = fixture.options.clone().with_load_memory(if task == 0 { 1 << 18 } else { 1 << 26 });
+        for one in deal(&store.snapshot(), k, groups, &place, &options).unwrap() {
+            let store = Store::open_read_only(&one.path, &options).unwrap();
             stores.entry((one.part.number(), one.group)).or_default().push(store);
         }
     }

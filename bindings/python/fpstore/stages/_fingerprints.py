@@ -17,6 +17,9 @@ from fpstore.stages._plan import Plan
 from fpstore.stages._sketch import rows
 
 EQUAL, NEAR = "equal.parquet", "near.parquet"
+FEW = 8
+"""Stores that are joined as they are. Merging more of them first takes less time: a join, which reads its records some
+at a time, looks for each piece in all stores."""
 
 
 def write(path: pathlib.Path, stream: Any, keep: Any = None) -> None:
@@ -40,15 +43,7 @@ def partition(plan: Plan, task: int, place: pathlib.Path) -> None:
     if first is None:
         return
     all_of_share = place / "all"
-    with fpstore.create(
-        all_of_share,
-        width=plan.width,
-        max_distance=plan.distance,
-        ids=plan.ids,
-        plan="tables-1",
-        hasher=plan.hasher,
-        memory=plan.memory,
-    ) as store:
+    with _created(plan, all_of_share) as store:
         store.load(pa.RecordBatchReader.from_batches(first.schema, itertools.chain([first], batches)))
         write(place / EQUAL, store.clusters(0, min_size=2, memory=plan.memory), _is_no_label)
         store.deal(place, groups=plan.groups, k=plan.distance)
@@ -69,8 +64,35 @@ def join(plan: Plan, task: int, place: pathlib.Path) -> None:
             store = opened.enter_context(fpstore.open(path, read_only=True, filters="off"))
             assert isinstance(store, fpstore.Store)
             stores.append(store)
-        if stores:
+        if len(stores) > FEW:
+            merged = place / "merged"
+            with _merged(plan, stores, merged) as store:
+                _join(plan, part, [store], place)
+            shutil.rmtree(merged)
+        elif stores:
             _join(plan, part, stores, place)
+
+
+def _merged(plan: Plan, stores: list[fpstore.Store], path: pathlib.Path) -> fpstore.Store:
+    """A new store with the records of several."""
+    readers = [pa.RecordBatchReader.from_stream(store.records()) for store in stores]
+    batches = (batch for reader in readers for batch in reader)
+    store = _created(plan, path)
+    store.load(pa.RecordBatchReader.from_batches(readers[0].schema, batches))
+    return store
+
+
+def _created(plan: Plan, path: pathlib.Path) -> fpstore.Store:
+    """A new store for one task."""
+    return fpstore.create(
+        path,
+        width=plan.width,
+        max_distance=plan.distance,
+        ids=plan.ids,
+        plan="tables-1",
+        hasher=plan.hasher,
+        memory=plan.memory,
+    )
 
 
 def _join(plan: Plan, part: int, stores: list[fpstore.Store], place: pathlib.Path) -> None:
@@ -82,7 +104,7 @@ def _join(plan: Plan, part: int, stores: list[fpstore.Store], place: pathlib.Pat
     else:
         found = first.pairs(k, part=part, more=more, distinct=True, memory=memory)
         write(place / NEAR, _without_fingerprints(found))
-        if part == 0 and more:
+        if part == 0 and plan.tasks > 1:
             write(place / EQUAL, first.clusters(0, more=more, min_size=2, memory=memory), _is_no_label)
 
 
