@@ -212,7 +212,7 @@ def main():
             for number in range(options.rounds):
                 made, order = {}, options.sides.split(",")
                 for name in order if number % 2 == 0 else order[::-1]:
-                    made[name] = measured(SIDES[name], address, source, folder / "work", column, options.memory)
+                    made[name] = measured(SIDES[name], address, source, folder / "run", column, options.memory)
                 print(json.dumps(made), flush=True)
                 assert len({(one["kept"], one["ids"]) for one in made.values()}) == 1, made
                 rounds.append(made)

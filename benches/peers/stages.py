@@ -90,7 +90,7 @@ def job(*how):
     begin = time.perf_counter()
     place = created(*how)
     command = [sys.executable, "-m", "fpstore.stages", "run", place, "--workers", str(os.cpu_count())]
-    _, memory = watched(command, largest, env=os.environ | {"OPENBLAS_NUM_THREADS": "1"})
+    _, memory = watched(command, largest, pause=0.1, env=os.environ | {"OPENBLAS_NUM_THREADS": "1"})
     seconds = time.perf_counter() - begin
     removed = sum(pq.read_metadata(path).num_rows for path in (place / "decide").glob("task-*/removed.parquet"))
     return {"seconds": seconds, "memory": memory, "removed": removed, "bytes": size(place) - size(place / "keep")}
