@@ -15,6 +15,9 @@ use std::path::{Path, PathBuf};
 /// Each group has a sorter, whose least memory is a quarter of a MiB.
 const MOST_GROUPS: u32 = 4096;
 
+/// Most sorters of several parts at once.
+const MOST_SORTERS: usize = 512;
+
 /// A store that [`deal`] made.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
@@ -80,9 +83,11 @@ pub fn deal<F: Fingerprint>(
         return Err(Error::invalid(message));
     }
     let parameters = parameters.clone().with_design(Design::Tables { parts: 1 }).with_id_index(false);
+    // Refuses a distance that has too many parts.
+    Part::new(0, k)?.groups::<F>(groups)?;
     let mut made = Vec::new();
     let parts: Vec<Part> = Part::all(k).collect();
-    for parts in parts.chunks(parts_at_once(records, parts.len(), options)) {
+    for parts in parts.chunks(parts_at_once(records, parts.len(), groups, options)) {
         let groups_of = |&part: &Part| {
             // The sorters of all groups share the memory with the load of one of them.
             let workspace =
@@ -120,7 +125,11 @@ pub fn deal<F: Fingerprint>(
 
 /// All parts if the memory holds their records, which are then read once; otherwise one, because records that sorters
 /// write to temporary files take longer than reading them again.
-fn parts_at_once<F: Fingerprint>(records: &Snapshot<F>, parts: usize, options: &Options) -> usize {
+fn parts_at_once<F: Fingerprint>(records: &Snapshot<F>, parts: usize, groups: u32, options: &Options) -> usize {
+    // Texts take more memory than is known, and each sorter may have a file.
+    if records.parameters().ids() != IdKind::Number || parts.saturating_mul(groups as usize) > MOST_SORTERS {
+        return 1;
+    }
     // Sorting in memory takes a copy.
     let bytes = records.statistics().records.saturating_mul(2 * size_of::<NumberedRecord<F>>() as u64);
     let memory = Workspace::new(records.path(), options).part(2).memory_of_records();

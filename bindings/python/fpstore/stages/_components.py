@@ -79,8 +79,10 @@ class _Rounds:
         if last > MOST_STEPS:
             message = f"the components are not found after {MOST_STEPS} steps; remove its directory, and run it again"
             raise DamagedError(f"{self.plan.folder / STAGE}: {message}", self.plan.folder)
-        if not all(self.result(last, share).exists() for share in every):
-            return last + 1
+        for step in (last - 1, last):
+            # A damaged result, which was removed, is made again before later ones are read.
+            if step >= 0 and not all(self.result(step, share).exists() for share in every):
+                return step + 1
         step = self.step(last)
         is_end = step is _label or (step is _answer and self.plan.linkage == "single" and self._is_settled(last))
         return last + 1 if is_end else last + 2

@@ -84,14 +84,14 @@ def keep(plan: Plan, task: int, place: pathlib.Path) -> None:
 def _stays(plan: Plan, pieces: list[_inputs.Piece], schema: Any) -> Iterator[Any]:
     """Whether each row of a share of the input stays: arrays of many rows. Rows whose id is null do."""
     count, schema_of_ids = _shares.count(plan), pa.schema([("id", id_type(plan))])
-    files = sent(removed_files(plan))
+    files = list(sent(removed_files(plan)))
 
     @functools.lru_cache(1)
     def removed(share: int) -> Any:
         return received(files, share, schema_of_ids)["id"]
 
     # Removed records of several shares are read again for each block.
-    least = bytes_of(plan.memory) // 4 if count > 1 else 0
+    least = min(bytes_of(plan.memory) // 16, 1 << 30) if count > 1 else 0
     for block in _inputs.blocks(_inputs.batches(pieces, [plan.id], schema), least):
         ids = block.column(0).combine_chunks()
         ids = ids.dictionary_decode() if pa.types.is_dictionary(ids.type) else ids

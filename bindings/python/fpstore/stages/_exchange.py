@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import pathlib
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from types import TracebackType
 from typing import Any, NamedTuple
 
@@ -60,16 +60,15 @@ class Sent(NamedTuple):
     to: list[int]
 
 
-def sent(paths: Iterable[pathlib.Path]) -> list[Sent]:
-    """The files of senders, without their rows."""
-    found: list[Sent] = []
+def sent(paths: Iterable[pathlib.Path]) -> Iterator[Sent]:
+    """The files of senders, without their rows, one after the other."""
     for path in paths:
         with _files.opened(path) as file:
             to = json.loads(file.metadata.metadata[_TO])
             if len(to) != file.metadata.num_row_groups:
                 raise ValueError(f"the receivers of {file.metadata.num_row_groups} row groups are {len(to)} numbers")
-            found.append(Sent(path, file.metadata, to))
-    return found
+            metadata = file.metadata
+        yield Sent(path, metadata, to)
 
 
 def received(files: Iterable[Sent], task: int, schema: Any) -> Any:

@@ -28,9 +28,12 @@ def named(path: pathlib.Path) -> Generator[None]:
     """Gives errors that a damaged file causes its name and a remedy."""
     try:
         yield
-    except (FileNotFoundError, MemoryError):
+    except MemoryError:
         raise
     except (OSError, ValueError, KeyError, TypeError, pa.ArrowException) as error:
+        if getattr(error, "errno", None) is not None:
+            # The system refused, which says nothing of the file.
+            raise
         raise DamagedError(f"{path}: {error}; {AGAIN}", path) from error
 
 

@@ -75,10 +75,15 @@ def join(plan: Plan, task: int, place: pathlib.Path) -> None:
 
 def _merged(plan: Plan, stores: list[fpstore.Store], path: pathlib.Path) -> fpstore.Store:
     """A new store with the records of several."""
-    readers = [pa.RecordBatchReader.from_stream(store.records()) for store in stores]
-    batches = (batch for reader in readers for batch in reader)
+    readers = (pa.RecordBatchReader.from_stream(store.records()) for store in stores)
+    first = next(readers)
+    batches = (batch for reader in itertools.chain([first], readers) for batch in reader)
     store = _created(plan, path)
-    store.load(pa.RecordBatchReader.from_batches(readers[0].schema, batches))
+    try:
+        store.load(pa.RecordBatchReader.from_batches(first.schema, batches))
+    except BaseException:
+        store.close()
+        raise
     return store
 
 

@@ -39,7 +39,7 @@ def write_text(path: pathlib.Path, text: str) -> None:
 def read_number(path: pathlib.Path, least: int = 0, remedy: str = AGAIN) -> int:
     """The number in a file, which ends with its line."""
     text = path.read_text("utf-8", "replace")
-    if not (text.isascii() and text.endswith("\n") and text[:-1].isdecimal() and int(text) >= least):
+    if not (text.isascii() and text.endswith("\n") and text[:-1].isdecimal() and len(text) < 20 and int(text) >= least):
         raise DamagedError(f"{path}: expected a number from {least} on, found {text[:20]!r}; {remedy}", path)
     return int(text)
 

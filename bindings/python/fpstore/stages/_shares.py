@@ -1,4 +1,4 @@
-"""How many tasks have the memory together that links take where records are decided on."""
+"""The number of tasks whose memory together holds the links between all records."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 
 from fpstore._arrow import pa, pc
 from fpstore._native import bytes_of
-from fpstore.errors import InvalidInputError
+from fpstore.errors import DamagedError, InvalidInputError
 from fpstore.stages import _files, _places
 from fpstore.stages._links import results
 from fpstore.stages._plan import Plan
@@ -30,7 +30,9 @@ def count(plan: Plan) -> int:
     have to be done."""
     if (known := _file(plan)).exists():
         remedy = f"remove {known.parent} and the directories beside it of later stages, and run these again"
-        return _places.read_number(known, 1, remedy)
+        if (found := _places.read_number(known, 1, remedy)) > MOST:
+            raise DamagedError(f"{known}: {found} is more than {MOST}; {remedy}", known)
+        return found
     bytes_, each = bytes_of(plan.memory), _bytes_of_link(plan)
     found = max(1, -(-sum(map(_files.rows, results(plan))) * each // max(1, bytes_)))
     if found > MOST:
