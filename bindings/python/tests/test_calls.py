@@ -15,9 +15,13 @@ import pytest
 import fpstore as fp
 
 
+# A shell that starts the tests in the background makes them, and programs that they start, ignore Ctrl-C.
+NOTICED = "import signal; signal.signal(signal.SIGINT, signal.default_int_handler)\n"
+
+
 def run(text, *arguments):
-    """Runs a program of its own."""
-    command = [sys.executable, "-c", textwrap.dedent(text), *map(str, arguments)]
+    """Runs a program of its own, which notices Ctrl-C."""
+    command = [sys.executable, "-c", NOTICED + textwrap.dedent(text), *map(str, arguments)]
     return subprocess.run(command, capture_output=True, text=True, timeout=600)
 
 
