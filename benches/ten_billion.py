@@ -22,13 +22,13 @@ takes in all steps together.
 import argparse
 import os
 import pathlib
-import resource
 import shutil
 import sys
 import tempfile
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent / "peers"))
-from common import NUMPY, inside_environment, mix, package, paired, splitmix64, watched  # noqa: E402
+from common import NUMPY, core_seconds, inside_environment, mix, package  # noqa: E402
+from common import paired, size, splitmix64, watched  # noqa: E402
 
 PARTS, SHARES = 4, 8
 
@@ -40,20 +40,11 @@ def first_bits(np, groups):
         return values[mix(values << np.uint64(48)) % np.uint64(groups) == 0]
 
 
-def used():
-    children = resource.getrusage(resource.RUSAGE_CHILDREN)
-    return children.ru_utime + children.ru_stime
-
-
 def run(*arguments):
     """Seconds, core-seconds and memory of a task."""
-    before = used()
+    before = core_seconds()
     seconds, memory = watched([sys.executable, "-m", "fpstore.stages", "run", *map(str, arguments)])
-    return seconds, used() - before, memory
-
-
-def size(folder):
-    return sum(path.stat().st_size for path in folder.rglob("*") if path.is_file())
+    return seconds, core_seconds() - before, memory
 
 
 def link_by_link(np, pa, pq, stages, folder, links):

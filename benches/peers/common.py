@@ -5,6 +5,7 @@ Functions import numpy where they use it, because the environment that has it ma
 import json
 import os
 import pathlib
+import resource
 import subprocess
 import sys
 import time
@@ -56,6 +57,17 @@ def proc_bytes(file, *names):
 def resident(pid):
     """RssAnon + RssShmem of a process, in bytes."""
     return proc_bytes(f"{pid}/status", "RssAnon", "RssShmem")
+
+
+def size(*folders):
+    """Bytes of all files in folders."""
+    return sum(path.stat().st_size for folder in folders for path in folder.rglob("*") if path.is_file())
+
+
+def core_seconds():
+    """Core-seconds of all processes of this one that have ended."""
+    children = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return children.ru_utime + children.ru_stime
 
 
 def watched(command, measure=lambda pid: (resident(pid),), pause=0.002, accept=(0,), **how):

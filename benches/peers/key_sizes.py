@@ -29,7 +29,7 @@ import sys
 import tempfile
 
 import documents
-from common import inside_environment
+from common import inside_environment, size
 from minhash import HELPER, PACKAGES as PEERS, build
 from minhash_peers import ROWS
 
@@ -73,10 +73,6 @@ def keys(fpdump, store):
     return rows
 
 
-def bytes_of(folder):
-    return sum(file.stat().st_size for file in folder.rglob("*") if file.is_file())
-
-
 def rocksdb(rows, folder, compression):
     """Bytes of the tables of a RocksDB of the rows."""
     from rocksdict import DBCompressionType, Options, Rdict, WriteBatch
@@ -103,7 +99,7 @@ def bloom(count, bands, folder):
     index = MinHashLSHBloom(num_perm=bands * ROWS, params=(bands, ROWS), n=count, fp=ERRORS, save_dir=str(folder))
     for table in index.hashtables:
         table.sync()
-    return bytes_of(folder)
+    return size(folder)
 
 
 def compared(options, folder, parts, bands):
@@ -129,7 +125,7 @@ def compared(options, folder, parts, bands):
     stage = [sys.executable, HELPER, "signatures", folder / "part", folder, 1, bands]
     with open(folder / "log", "w") as log:
         subprocess.run(list(map(str, stage)), check=True, stdout=log, stderr=log)
-    yield "datatrove 0.10.1, signature files", bytes_of(folder / "signatures") * documents.PARTS, None
+    yield "datatrove 0.10.1, signature files", size(folder / "signatures") * documents.PARTS, None
     yield f"LSHBloom, {ERRORS} a band", bloom(options.documents, bands, folder / "bloom"), None
 
 
@@ -150,9 +146,9 @@ def main():
         print("| bands | | bytes a document | bound | beside the bound |\n|---|---|---|---|---|")
         for bands in map(int, options.bands.split(",")):
             (folder / str(bands)).mkdir()
-            for name, size, bound in compared(options, folder / str(bands), folder / "parts", bands):
-                beside = f"{bound / options.documents:.2f} | {size / bound:.3f}" if bound else " | "
-                print(f"| {bands} | {name} | {size / options.documents:.2f} | {beside} |", flush=True)
+            for name, taken, bound in compared(options, folder / str(bands), folder / "parts", bands):
+                beside = f"{bound / options.documents:.2f} | {taken / bound:.3f}" if bound else " | "
+                print(f"| {bands} | {name} | {taken / options.documents:.2f} | {beside} |", flush=True)
 
 
 if __name__ == "__main__":

@@ -25,7 +25,7 @@ import sys
 import tempfile
 
 import documents
-from common import inside_environment, package, watched
+from common import inside_environment, package, size, watched
 
 WORKERS, BUCKETS, ROWS = 2, 14, 8
 SIDES = ["datatrove", "fpstore.datatrove", "fpstore.ray", "datatrove on Ray"]
@@ -98,10 +98,6 @@ def run(side, source, folder):
         from datatrove.executor import RayPipelineExecutor
 
         datatrove(source, folder, RayPipelineExecutor)
-
-
-def size(folder):
-    return sum(path.stat().st_size for path in folder.rglob("*") if path.is_file())
 
 
 def measured(side, source, folder):

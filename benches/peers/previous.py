@@ -12,13 +12,12 @@ import array
 import filecmp
 import pathlib
 import random
-import resource
 import statistics
 import subprocess
 import tempfile
 import time
 
-from common import TARGET
+from common import TARGET, core_seconds
 
 PROGRAMS = TARGET / "release"
 
@@ -30,11 +29,10 @@ def url(number):
 
 def timed(arguments, out):
     """Seconds and processor seconds of `fpdedup clusters`."""
-    before, start = resource.getrusage(resource.RUSAGE_CHILDREN), time.perf_counter()
+    before, start = core_seconds(), time.perf_counter()
     with open(out, "wb") as file:
         subprocess.run([PROGRAMS / "fpdedup", "clusters", "-q", *arguments], stdout=file, check=True)
-    after = resource.getrusage(resource.RUSAGE_CHILDREN)
-    return time.perf_counter() - start, after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+    return time.perf_counter() - start, core_seconds() - before
 
 
 def write(path, fingerprints, names):

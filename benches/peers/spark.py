@@ -26,7 +26,7 @@ import tempfile
 import threading
 import time
 
-from common import NUMPY, ROOT, inside_environment, package, paired, resident
+from common import NUMPY, ROOT, inside_environment, package, paired, resident, size
 from stages import keys
 
 TASKS = 8
@@ -60,10 +60,6 @@ def shuffled(folder):
                     metrics = json.loads(line).get("Task Metrics") or {}
                     total += metrics.get("Shuffle Write Metrics", {}).get("Shuffle Bytes Written", 0)
     return total
-
-
-def size(*folders):
-    return sum(path.stat().st_size for folder in folders for path in folder.rglob("*") if path.is_file())
 
 
 class Memory(threading.Thread):

@@ -16,15 +16,13 @@ what it takes and writes for a record, the start of Python included. All have 1 
 import argparse
 import os
 import pathlib
-import resource
 import shutil
 import statistics
-import subprocess
 import sys
 import tempfile
 import time
 
-from common import NUMPY, inside_environment, package, paired, resident, watched
+from common import NUMPY, core_seconds, inside_environment, package, paired, resident, size, watched
 from documents import processes
 
 STAGES = ("partition", "join", "components", "decide", "keep")
@@ -49,16 +47,10 @@ print(len(removed))
 
 def run(command, folder):
     """Seconds, memory and core-seconds of a process, and its output."""
-    environment, before = os.environ | {"OPENBLAS_NUM_THREADS": "1"}, used()
+    environment, before = os.environ | {"OPENBLAS_NUM_THREADS": "1"}, core_seconds()
     with open(folder / "out", "w") as out:
         seconds, memory = watched([sys.executable, *command], stdout=out, env=environment)
-    return seconds, memory, used() - before, (folder / "out").read_text().strip()
-
-
-def used():
-    """Core-seconds of all processes that have ended."""
-    children = resource.getrusage(resource.RUSAGE_CHILDREN)
-    return children.ru_utime + children.ru_stime
+    return seconds, memory, core_seconds() - before, (folder / "out").read_text().strip()
 
 
 def one(source, folder, column, memory):
@@ -77,10 +69,6 @@ def created(source, folder, column, tasks, memory):
     options = ["--tasks", str(tasks), f"--{column}", column, "--memory", memory]
     run(["-m", "fpstore.stages", "create", place, *options, source], folder)
     return place
-
-
-def size(*folders):
-    return sum(path.stat().st_size for folder in folders for path in folder.rglob("*") if path.is_file())
 
 
 def job(*how):

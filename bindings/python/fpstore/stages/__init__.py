@@ -51,8 +51,8 @@ some 240 with the others if ids are numbers; if they are texts, 4 and 7 times th
 If the links of all records fit in `memory`, `components` has no tasks and `decide` has one. Otherwise as many tasks as
 have the memory together find the components, in steps that all of them have to end before the next one begins:
 `missing("components")` lists the tasks of the current step, and is empty when the last step is done. Then each decides
-on some components, and only the links of one component have to fit. All steps together write some
-160 bytes for each link.
+on some components, and only the links of one component have to fit. All steps together write some 160 bytes for each
+link.
 
 `keep` holds the ids of some rows, and of the removed records of one share.
 

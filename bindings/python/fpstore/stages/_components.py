@@ -30,7 +30,7 @@ from fpstore._arrow import pa, pc
 from fpstore.errors import DamagedError
 from fpstore.stages import _files, _places, _shares
 from fpstore.stages._exchange import Sender, received, sent
-from fpstore.stages._links import Forest, link_schema, read, results, row_schema
+from fpstore.stages._links import Forest, link_schema, row_schema, tables
 from fpstore.stages._plan import Plan
 from fpstore.stages._tables import first_of_run, found, id_type, is_repeated, ordered
 
@@ -100,14 +100,13 @@ def _begin(of: _Rounds, _: int, share: int, place: pathlib.Path) -> None:
         links, rows = opened.enter_context(Sender(place / _LINKS, link_schema(plan))), None
         if plan.linkage != "single":
             rows = opened.enter_context(Sender(place / _ROWS, row_schema(plan)))
-        for file in results(plan, share, of.shares):
-            for table in read(plan, file):
-                forest.add(table)
-                if len(forest) > FOREST:
-                    links.send(forest.table(), "id", of.shares)
-                    forest = Forest(plan)
-                if rows is not None:
-                    rows.send(table, "id", of.shares)
+        for table in tables(plan, share, of.shares):
+            forest.add(table)
+            if len(forest) > FOREST:
+                links.send(forest.table(), "id", of.shares)
+                forest = Forest(plan)
+            if rows is not None:
+                rows.send(table, "id", of.shares)
         links.send(forest.table(), "id", of.shares)
 
 

@@ -35,15 +35,13 @@ def decide(plan: Plan, share: int, place: pathlib.Path) -> None:
 
 def _forest(plan: Plan) -> Any:
     forest = _links.Forest(plan)
-    for file in _links.results(plan):
-        for rows in _links.read(plan, file):
-            forest.add(rows)
+    for links in _links.tables(plan):
+        forest.add(links)
     return forest.table()
 
 
 def _rows(plan: Plan) -> Any:
-    tables = [rows for file in _links.results(plan) for rows in _links.read(plan, file)]
-    return pa.concat_tables([_links.row_schema(plan).empty_table(), *tables])
+    return pa.concat_tables([_links.row_schema(plan).empty_table(), *_links.tables(plan)])
 
 
 def _stars(linkage: str, rows: Any) -> Any:
@@ -84,7 +82,7 @@ def keep(plan: Plan, task: int, place: pathlib.Path) -> None:
 def _stays(plan: Plan, pieces: list[_inputs.Piece], schema: Any) -> Iterator[Any]:
     """Whether each row of a share of the input stays: arrays of many rows. Rows whose id is null do."""
     count, schema_of_ids = _shares.count(plan), pa.schema([("id", id_type(plan))])
-    files = list(sent(removed_files(plan)))
+    files = list(sent(removed_files(plan, count)))
 
     @functools.lru_cache(1)
     def removed(share: int) -> Any:
@@ -108,13 +106,13 @@ def _stays(plan: Plan, pieces: list[_inputs.Piece], schema: Any) -> Iterator[Any
 def check_ids(plan: Plan) -> None:
     """Refuses results where a removed record shares its id with another one, whose row has gone with it."""
     dropped = sum(_places.read_number(plan.result("keep", task) / DROPPED) for task in range(plan.tasks))
-    removed = sum(map(_files.rows, removed_files(plan)))
+    removed = sum(map(_files.rows, removed_files(plan, _shares.count(plan))))
     if dropped != removed:
         counts = f"{removed} records are removed, and {dropped} rows have their ids"
         message = f"{counts}: the ids in {plan.id!r} are not unique; give each row its own, and create the job again"
         raise InvalidInputError(f"{plan.folder}: {message}", plan.folder)
 
 
-def removed_files(plan: Plan) -> list[pathlib.Path]:
-    """The files with the removed records."""
-    return [plan.result("decide", share) / REMOVED for share in range(_shares.count(plan))]
+def removed_files(plan: Plan, count: int) -> list[pathlib.Path]:
+    """The files with the removed records, of so many shares."""
+    return [plan.result("decide", share) / REMOVED for share in range(count)]

@@ -69,8 +69,7 @@ class Job:
         >>> [job.tasks(stage) for stage in stages.STAGES]
         [0, 2, 4, 0, 1, 2]
         """
-        if stage not in STAGES:
-            raise errors.InvalidInputError(f"there is no stage {stage!r}; expected one of {', '.join(STAGES)}")
+        _check_name(stage)
         if stage == "sketch" and self.plan.text is None:
             return 0
         if stage in ("components", "decide"):
@@ -110,7 +109,7 @@ class Job:
         ...
         fpstore.errors.InvalidInputError: ...job: join needs all of partition; not done: 0. Run these first
         """
-        self.tasks(stage)
+        _check_name(stage)
         for earlier in STAGES[: STAGES.index(stage)]:
             if missing := self.missing(earlier):
                 message = f"{stage} needs all of {earlier}; not done: {_listed(missing)}. Run these first"
@@ -204,12 +203,18 @@ class Job:
         >>> pq.read_table(job.removed()).to_pylist()
         [{'id': 2, 'keeper': 1, 'distance': 0}]
         """
-        return [self.plan.result("decide", task) / _decide.REMOVED for task in range(self.tasks("decide"))]
+        return _decide.removed_files(self.plan, self.tasks("decide"))
 
     def __repr__(self) -> str:
         plan = self.plan
         near = "keys" if plan.has_keys else f"distance={plan.distance}"
         return f"<fpstore.stages.Job {plan.folder}, {near}, linkage={plan.linkage!r}>"
+
+
+def _check_name(stage: str) -> None:
+    """Refuses stages that there are not."""
+    if stage not in STAGES:
+        raise errors.InvalidInputError(f"there is no stage {stage!r}; expected one of {', '.join(STAGES)}")
 
 
 def _listed(numbers: list[int]) -> str:

@@ -24,6 +24,11 @@ GOLDEN = pa.scalar(0x9E37_79B9_7F4A_7C15, pa.uint64())
 Programming 3, 6.4)."""
 
 
+def _schema(plan: Plan) -> Any:
+    """The columns of keys and their records."""
+    return pa.schema([("key", pa.uint64()), ("id", id_type(plan))])
+
+
 def _memberships(plan: Plan, task: int) -> Iterator[Any]:
     """Batches `group`, `key` and `id` of a share: a row for each key of a record."""
     for batch in rows(plan, task):
@@ -51,8 +56,7 @@ def links_of_keys(table: Any) -> Any:
 def partition(plan: Plan, task: int, place: pathlib.Path) -> None:
     """The keys of a share, a row group for those of each group that were sorted together. For single linkage a key has
     only its first record in a row group, and a file links the others to that."""
-    single = plan.linkage == "single"
-    schema = pa.schema([("key", pa.uint64()), ("id", id_type(plan))])
+    single, schema = plan.linkage == "single", _schema(plan)
     links = pa.schema([("id", id_type(plan)), ("cluster", id_type(plan))])
     with contextlib.ExitStack() as opened:
         # Keys are in order, so their differences are small.
@@ -76,9 +80,8 @@ def _forest(table: Any) -> Any:
 def join(plan: Plan, group: int, place: pathlib.Path) -> None:
     """The records of a group that share a key: with single linkage a spanning forest of them, otherwise each of them
     and the keys that it shares."""
-    schema = pa.schema([("key", pa.uint64()), ("id", id_type(plan))])
     shares = (plan.result("partition", number) / MEMBERSHIPS for number in range(plan.tasks))
-    table = ordered(received(sent(shares), group, schema), "key", "id")
+    table = ordered(received(sent(shares), group, _schema(plan)), "key", "id")
     if plan.linkage == "single":
         _files.write(place / NEAR, _forest(table))
         return

@@ -38,8 +38,14 @@ def row_schema(plan: Plan) -> Any:
     return link_schema(plan).append(pa.field("distance", pa.uint32()))
 
 
-def read(plan: Plan, file: pathlib.Path) -> Iterator[Any]:
-    """Tables of links with single linkage, or else of rows to decide by. All rows of a key are in one table."""
+def tables(plan: Plan, share: int = 0, shares: int = 1) -> Iterator[Any]:
+    """Tables of the files of one of `shares` shares of all results: links with single linkage, or else rows to decide
+    by. All rows of a key of a file are in one table."""
+    for file in results(plan, share, shares):
+        yield from _read(plan, file)
+
+
+def _read(plan: Plan, file: pathlib.Path) -> Iterator[Any]:
     if file.name == SHARED:
         yield _files.read(file).select(["id", "key"])
         return
