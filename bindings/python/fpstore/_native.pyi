@@ -153,18 +153,151 @@ class KeyMatch:
     def __ne__(self, other: object, /) -> bool: ...
     def __reduce__(self) -> tuple[Any, tuple[Any, ...]]: ...
 
-class BaseStore:
+# Classes with an underscore exist here only: they say once what a store and its snapshot have in common.
+
+class _Described:
     @property
     def path(self) -> pathlib.Path: ...
     @property
     def ids(self) -> str: ...
     @property
     def hasher(self) -> str | None: ...
-    @property
-    def read_only(self) -> bool: ...
     def __len__(self) -> int: ...
     def __bool__(self) -> bool: ...
     def stats(self) -> Stats: ...
+
+class _Reads:
+    @property
+    def width(self) -> int: ...
+    @property
+    def max_distance(self) -> int: ...
+    @overload
+    def query(  # type: ignore[overload-overlap]  # pyright: ignore[reportOverlappingOverload]
+        self, fingerprint: Fingerprint, k: int | None = None
+    ) -> list[Match]: ...
+    @overload
+    def query(self, fingerprint: Column, k: int | None = None) -> Answers: ...
+    @overload
+    def nearest(  # type: ignore[overload-overlap]  # pyright: ignore[reportOverlappingOverload]
+        self, fingerprint: Fingerprint, count: int = 10, *, k: int | None = None
+    ) -> list[Match]: ...
+    @overload
+    def nearest(self, fingerprint: Column, count: int = 10, *, k: int | None = None) -> Answers: ...
+    @overload
+    def contains_near(  # type: ignore[overload-overlap]  # pyright: ignore[reportOverlappingOverload]
+        self, fingerprint: Fingerprint, k: int | None = None
+    ) -> bool: ...
+    @overload
+    def contains_near(self, fingerprint: Column, k: int | None = None) -> Array: ...
+    def records(self) -> Answers: ...
+    def pairs(
+        self,
+        k: int | None = None,
+        *,
+        distinct: bool = False,
+        part: int | None = None,
+        more: Sequence[Store | Snapshot] | None = None,
+        memory: Size | None = None,
+        tmp_dir: Path | None = None,
+    ) -> Answers: ...
+    def join(
+        self, other: Store | Snapshot, k: int | None = None, *, memory: Size | None = None, tmp_dir: Path | None = None
+    ) -> Answers: ...
+    def clusters(
+        self,
+        k: int | None = None,
+        *,
+        linkage: str = "single",
+        keep: Keep = None,
+        min_size: int = 1,
+        part: int | None = None,
+        more: Sequence[Store | Snapshot] | None = None,
+        memory: Size | None = None,
+        tmp_dir: Path | None = None,
+    ) -> Answers: ...
+    def keep(
+        self,
+        k: int | None = None,
+        *,
+        linkage: str = "star",
+        evidence: bool = False,
+        keep: Keep = None,
+        memory: Size | None = None,
+        tmp_dir: Path | None = None,
+    ) -> Answers: ...
+
+class _KeyReads:
+    @property
+    def key_bits(self) -> int: ...
+    @property
+    def sketch_bits(self) -> int: ...
+    @overload
+    def query(  # type: ignore[overload-overlap]  # pyright: ignore[reportOverlappingOverload]
+        self,
+        keys: list[int] | tuple[int, ...],
+        sketches: bytes | None = None,
+        *,
+        min_shared: int = 1,
+        min_jaccard: float | None = None,
+        nearest: int | None = None,
+    ) -> list[KeyMatch]: ...
+    @overload
+    def query(
+        self,
+        keys: Column,
+        sketches: Column | None = None,
+        *,
+        min_shared: int = 1,
+        min_jaccard: float | None = None,
+        nearest: int | None = None,
+    ) -> Answers: ...
+    def pairs(
+        self,
+        *,
+        min_shared: int = 1,
+        min_jaccard: float | None = None,
+        max_key_frequency: int | None = None,
+        memory: Size | None = None,
+        tmp_dir: Path | None = None,
+    ) -> Answers: ...
+    def join(
+        self,
+        other: KeyIndex | KeySnapshot,
+        *,
+        min_shared: int = 1,
+        min_jaccard: float | None = None,
+        max_key_frequency: int | None = None,
+        memory: Size | None = None,
+        tmp_dir: Path | None = None,
+    ) -> Answers: ...
+    def clusters(
+        self,
+        *,
+        linkage: str = "single",
+        keep: Keep = None,
+        min_shared: int = 1,
+        min_jaccard: float | None = None,
+        max_key_frequency: int | None = None,
+        memory: Size | None = None,
+        tmp_dir: Path | None = None,
+    ) -> Answers: ...
+    def keep(
+        self,
+        *,
+        linkage: str = "star",
+        evidence: bool = False,
+        keep: Keep = None,
+        min_shared: int = 1,
+        min_jaccard: float | None = None,
+        max_key_frequency: int | None = None,
+        memory: Size | None = None,
+        tmp_dir: Path | None = None,
+    ) -> Answers: ...
+    def records(self) -> Answers: ...
+
+class BaseStore(_Described):
+    @property
+    def read_only(self) -> bool: ...
     def verify(self) -> dict[str, Any]: ...
     def backup(self, path: Path, *, hard_links: bool = False) -> int: ...
     def compact(self) -> bool: ...
@@ -177,23 +310,10 @@ class BaseStore:
     ) -> None: ...
     def __reduce__(self) -> tuple[Any, tuple[Any, dict[str, Any]]]: ...
 
-class BaseSnapshot:
-    @property
-    def path(self) -> pathlib.Path: ...
-    @property
-    def ids(self) -> str: ...
-    @property
-    def hasher(self) -> str | None: ...
-    def __len__(self) -> int: ...
-    def __bool__(self) -> bool: ...
-    def stats(self) -> Stats: ...
+class BaseSnapshot(_Described): ...
 
 @final
-class Store(BaseStore):
-    @property
-    def width(self) -> int: ...
-    @property
-    def max_distance(self) -> int: ...
+class Store(BaseStore, _Reads):
     @property
     def plan(self) -> str: ...
     def __contains__(self, fingerprint: Fingerprint, /) -> bool: ...
@@ -252,134 +372,18 @@ class Store(BaseStore):
     ) -> int: ...
     def remove_id(self, id: Id, *, durability: str = "sync") -> int: ...
     def replace(self, fingerprint: Fingerprint, id: Id, *, durability: str = "sync") -> int: ...
-    @overload
-    def query(  # type: ignore[overload-overlap]  # pyright: ignore[reportOverlappingOverload]
-        self, fingerprint: Fingerprint, k: int | None = None
-    ) -> list[Match]: ...
-    @overload
-    def query(self, fingerprint: Column, k: int | None = None) -> Answers: ...
-    @overload
-    def nearest(  # type: ignore[overload-overlap]  # pyright: ignore[reportOverlappingOverload]
-        self, fingerprint: Fingerprint, count: int = 10, *, k: int | None = None
-    ) -> list[Match]: ...
-    @overload
-    def nearest(self, fingerprint: Column, count: int = 10, *, k: int | None = None) -> Answers: ...
-    @overload
-    def contains_near(  # type: ignore[overload-overlap]  # pyright: ignore[reportOverlappingOverload]
-        self, fingerprint: Fingerprint, k: int | None = None
-    ) -> bool: ...
-    @overload
-    def contains_near(self, fingerprint: Column, k: int | None = None) -> Array: ...
     def get(self, fingerprint: Fingerprint) -> list[Any]: ...
     def get_id(self, id: Id) -> list[int]: ...
     def deal(self, folder: Path, *, groups: int, k: int | None = None) -> list[dict[str, Any]]: ...
-    def records(self) -> Answers: ...
-    def pairs(
-        self,
-        k: int | None = None,
-        *,
-        distinct: bool = False,
-        part: int | None = None,
-        more: Sequence[Store | Snapshot] | None = None,
-        memory: Size | None = None,
-        tmp_dir: Path | None = None,
-    ) -> Answers: ...
-    def join(
-        self, other: Store | Snapshot, k: int | None = None, *, memory: Size | None = None, tmp_dir: Path | None = None
-    ) -> Answers: ...
-    def clusters(
-        self,
-        k: int | None = None,
-        *,
-        linkage: str = "single",
-        keep: Keep = None,
-        min_size: int = 1,
-        part: int | None = None,
-        more: Sequence[Store | Snapshot] | None = None,
-        memory: Size | None = None,
-        tmp_dir: Path | None = None,
-    ) -> Answers: ...
-    def keep(
-        self,
-        k: int | None = None,
-        *,
-        linkage: str = "star",
-        evidence: bool = False,
-        keep: Keep = None,
-        memory: Size | None = None,
-        tmp_dir: Path | None = None,
-    ) -> Answers: ...
     def snapshot(self) -> Snapshot: ...
     def writer(self, durability: str = "sync") -> Writer: ...
     def sync(self, durability: str = "sync") -> None: ...
 
 @final
-class Snapshot(BaseSnapshot):
-    @property
-    def width(self) -> int: ...
-    @property
-    def max_distance(self) -> int: ...
-    @overload
-    def query(  # type: ignore[overload-overlap]  # pyright: ignore[reportOverlappingOverload]
-        self, fingerprint: Fingerprint, k: int | None = None
-    ) -> list[Match]: ...
-    @overload
-    def query(self, fingerprint: Column, k: int | None = None) -> Answers: ...
-    @overload
-    def nearest(  # type: ignore[overload-overlap]  # pyright: ignore[reportOverlappingOverload]
-        self, fingerprint: Fingerprint, count: int = 10, *, k: int | None = None
-    ) -> list[Match]: ...
-    @overload
-    def nearest(self, fingerprint: Column, count: int = 10, *, k: int | None = None) -> Answers: ...
-    @overload
-    def contains_near(  # type: ignore[overload-overlap]  # pyright: ignore[reportOverlappingOverload]
-        self, fingerprint: Fingerprint, k: int | None = None
-    ) -> bool: ...
-    @overload
-    def contains_near(self, fingerprint: Column, k: int | None = None) -> Array: ...
-    def records(self) -> Answers: ...
-    def pairs(
-        self,
-        k: int | None = None,
-        *,
-        distinct: bool = False,
-        part: int | None = None,
-        more: Sequence[Store | Snapshot] | None = None,
-        memory: Size | None = None,
-        tmp_dir: Path | None = None,
-    ) -> Answers: ...
-    def join(
-        self, other: Store | Snapshot, k: int | None = None, *, memory: Size | None = None, tmp_dir: Path | None = None
-    ) -> Answers: ...
-    def clusters(
-        self,
-        k: int | None = None,
-        *,
-        linkage: str = "single",
-        keep: Keep = None,
-        min_size: int = 1,
-        part: int | None = None,
-        more: Sequence[Store | Snapshot] | None = None,
-        memory: Size | None = None,
-        tmp_dir: Path | None = None,
-    ) -> Answers: ...
-    def keep(
-        self,
-        k: int | None = None,
-        *,
-        linkage: str = "star",
-        evidence: bool = False,
-        keep: Keep = None,
-        memory: Size | None = None,
-        tmp_dir: Path | None = None,
-    ) -> Answers: ...
+class Snapshot(BaseSnapshot, _Reads): ...
 
 @final
-class KeyIndex(BaseStore):
-    @property
-    def key_bits(self) -> int: ...
-    @property
-    def sketch_bits(self) -> int: ...
+class KeyIndex(BaseStore, _KeyReads):
     def load(
         self,
         records: Column | dict[str, Column],
@@ -392,140 +396,10 @@ class KeyIndex(BaseStore):
         sketch_column: str | None = None,
         progress: Progress = None,
     ) -> dict[str, int]: ...
-    @overload
-    def query(  # type: ignore[overload-overlap]  # pyright: ignore[reportOverlappingOverload]
-        self,
-        keys: list[int] | tuple[int, ...],
-        sketches: bytes | None = None,
-        *,
-        min_shared: int = 1,
-        min_jaccard: float | None = None,
-        nearest: int | None = None,
-    ) -> list[KeyMatch]: ...
-    @overload
-    def query(
-        self,
-        keys: Column,
-        sketches: Column | None = None,
-        *,
-        min_shared: int = 1,
-        min_jaccard: float | None = None,
-        nearest: int | None = None,
-    ) -> Answers: ...
-    def pairs(
-        self,
-        *,
-        min_shared: int = 1,
-        min_jaccard: float | None = None,
-        max_key_frequency: int | None = None,
-        memory: Size | None = None,
-        tmp_dir: Path | None = None,
-    ) -> Answers: ...
-    def join(
-        self,
-        other: KeyIndex | KeySnapshot,
-        *,
-        min_shared: int = 1,
-        min_jaccard: float | None = None,
-        max_key_frequency: int | None = None,
-        memory: Size | None = None,
-        tmp_dir: Path | None = None,
-    ) -> Answers: ...
-    def clusters(
-        self,
-        *,
-        linkage: str = "single",
-        keep: Keep = None,
-        min_shared: int = 1,
-        min_jaccard: float | None = None,
-        max_key_frequency: int | None = None,
-        memory: Size | None = None,
-        tmp_dir: Path | None = None,
-    ) -> Answers: ...
-    def keep(
-        self,
-        *,
-        linkage: str = "star",
-        evidence: bool = False,
-        keep: Keep = None,
-        min_shared: int = 1,
-        min_jaccard: float | None = None,
-        max_key_frequency: int | None = None,
-        memory: Size | None = None,
-        tmp_dir: Path | None = None,
-    ) -> Answers: ...
-    def records(self) -> Answers: ...
     def snapshot(self) -> KeySnapshot: ...
 
 @final
-class KeySnapshot(BaseSnapshot):
-    @property
-    def key_bits(self) -> int: ...
-    @property
-    def sketch_bits(self) -> int: ...
-    @overload
-    def query(  # type: ignore[overload-overlap]  # pyright: ignore[reportOverlappingOverload]
-        self,
-        keys: list[int] | tuple[int, ...],
-        sketches: bytes | None = None,
-        *,
-        min_shared: int = 1,
-        min_jaccard: float | None = None,
-        nearest: int | None = None,
-    ) -> list[KeyMatch]: ...
-    @overload
-    def query(
-        self,
-        keys: Column,
-        sketches: Column | None = None,
-        *,
-        min_shared: int = 1,
-        min_jaccard: float | None = None,
-        nearest: int | None = None,
-    ) -> Answers: ...
-    def pairs(
-        self,
-        *,
-        min_shared: int = 1,
-        min_jaccard: float | None = None,
-        max_key_frequency: int | None = None,
-        memory: Size | None = None,
-        tmp_dir: Path | None = None,
-    ) -> Answers: ...
-    def join(
-        self,
-        other: KeyIndex | KeySnapshot,
-        *,
-        min_shared: int = 1,
-        min_jaccard: float | None = None,
-        max_key_frequency: int | None = None,
-        memory: Size | None = None,
-        tmp_dir: Path | None = None,
-    ) -> Answers: ...
-    def clusters(
-        self,
-        *,
-        linkage: str = "single",
-        keep: Keep = None,
-        min_shared: int = 1,
-        min_jaccard: float | None = None,
-        max_key_frequency: int | None = None,
-        memory: Size | None = None,
-        tmp_dir: Path | None = None,
-    ) -> Answers: ...
-    def keep(
-        self,
-        *,
-        linkage: str = "star",
-        evidence: bool = False,
-        keep: Keep = None,
-        min_shared: int = 1,
-        min_jaccard: float | None = None,
-        max_key_frequency: int | None = None,
-        memory: Size | None = None,
-        tmp_dir: Path | None = None,
-    ) -> Answers: ...
-    def records(self) -> Answers: ...
+class KeySnapshot(BaseSnapshot, _KeyReads): ...
 
 @overload
 def create(
