@@ -25,7 +25,7 @@ import time
 from common import NUMPY, core_seconds, inside_environment, package, paired, resident, size, watched
 from documents import processes
 
-STAGES = ("partition", "join", "components", "decide", "keep")
+STAGES = ("digest", "common", "partition", "join", "components", "decide", "keep")
 ONE = """
 import sys
 import pyarrow as pa, pyarrow.compute as pc, pyarrow.parquet as pq

@@ -33,7 +33,8 @@ pub struct DealtStore {
 }
 
 /// Divides the records of a state among stores: one for each part of a join at distance `k`, and each of its groups
-/// that has records. `place` names the directory of a store, which must not exist.
+/// that has records. `place` names the directory of a store, which must not exist. With a single group, each part would
+/// have the same store, so there is one, that of part 0, for all of them.
 ///
 /// They have one record of each fingerprint, the one with the smallest id, and a single table, which is enough for
 /// joins. The pairs of a part are between fingerprints of one of its groups, so each group may be joined by itself
@@ -54,6 +55,7 @@ pub struct DealtStore {
 /// let place = |part: fpstore::pairs::Part, group| folder.join(format!("{}-{group}", part.number()));
 /// let dealt = deal(&store.snapshot(), 3, 1, &place, &options)?;
 /// assert_eq!(dealt.iter().map(|one| one.report.added()).collect::<Vec<_>>(), [2, 2, 2, 2]);
+/// assert!(dealt.iter().all(|one| one.path == dealt[0].path));
 /// // The first 16 bits are the same, so the pairs belong to part 0.
 /// let pairs = |number: usize| -> fpstore::Result<usize> {
 ///     let store = Store::<u64>::open_read_only(&dealt[number].path, &options)?;
@@ -86,7 +88,8 @@ pub fn deal<F: Fingerprint>(
     // Refuses a distance that has too many parts.
     Part::new(0, k)?.groups::<F>(groups)?;
     let mut made = Vec::new();
-    let parts: Vec<Part> = Part::all(k).collect();
+    let all: Vec<Part> = Part::all(k).collect();
+    let parts = if groups == 1 { all.get(..1).unwrap_or_default() } else { &all };
     for parts in parts.chunks(parts_at_once(records, parts.len(), groups, options)) {
         let groups_of = |&part: &Part| {
             // The sorters of all groups share the memory with the load of one of them.
@@ -119,6 +122,10 @@ pub fn deal<F: Fingerprint>(
                 made.push(DealtStore { part, group, path, report });
             }
         }
+    }
+    if groups == 1 {
+        let of_all = |one: &DealtStore| all.iter().map(|&part| DealtStore { part, ..one.clone() }).collect();
+        return Ok(made.first().map_or_else(Vec::new, of_all));
     }
     Ok(made)
 }

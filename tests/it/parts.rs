@@ -114,7 +114,7 @@ fn groups_agree<F: Fingerprint>(fingerprints: &[F], k: u32) {
             Label::Fingerprint(_) => unreachable!("there are ids"),
         })
         .collect();
-    for (tasks, groups) in points([(1, 1), (3, 2), (5, 7)]) {
+    for (tasks, groups) in points([(1, 1), (4, 1), (3, 2), (5, 7)]) {
         let (pairs, forest) = dealt(&records, k, tasks, groups);
         assert_eq!(sorted(pairs), whole, "{tasks} tasks, {groups} groups");
         let number = |id: &Id| u32::try_from(id.number().unwrap()).unwrap();

@@ -98,18 +98,28 @@ def test_results_are_those_of_one_store(tmp_path, name, linkage):
     values, ids = make()
     inputs = files(tmp_path, values, ids, width)
     expected = one_store(tmp_path, values, ids, k, linkage, width)
-    for tasks in (1, 3, 16):
-        job = stages.create(tmp_path / f"job-{tasks}", inputs, distance=k, tasks=tasks, linkage=linkage)
+    for tasks, groups in ((1, None), (3, None), (3, 2), (16, 4)):
+        place = tmp_path / f"job-{tasks}-{groups}"
+        job = stages.create(place, inputs, distance=k, tasks=tasks, groups=groups, linkage=linkage)
         job.run_all()
-        assert results(job) == expected, tasks
+        assert results(job) == expected, (tasks, groups)
     job = divide(stages.create(tmp_path / "rounds", inputs, distance=k, tasks=3, linkage=linkage), 5)
     job.run_all()
     assert results(job) == expected and job.tasks("components") > 0
 
 
+def test_groups_are_as_many_as_there_are_rows_for(tmp_path, monkeypatch):
+    values, ids = near(2000, 64)
+    inputs = files(tmp_path, values, ids)
+    made = [stages.create(tmp_path / "few", inputs, tasks=16)]
+    monkeypatch.setattr("fpstore.stages._job.ROWS_OF_GROUP", len(values) // 3)
+    made += [stages.create(tmp_path / f"{tasks}", inputs, tasks=tasks) for tasks in (4, 8, 16, 100)]
+    assert [job.plan.groups for job in made] == [1, 1, 2, 3, 3]
+
+
 def test_every_pair_is_found_by_one_task(tmp_path):
     values, ids = near(2000, 64)
-    job = stages.create(tmp_path / "job", files(tmp_path, values, ids), distance=3, tasks=16)
+    job = stages.create(tmp_path / "job", files(tmp_path, values, ids), distance=3, tasks=16, groups=4)
     job.run_all(workers=2)
     found = pa.concat_tables(pq.read_table(path) for path in job.folder.glob("join/task-*/near.parquet"))
     with fp.create(tmp_path / "one", max_distance=3) as store:

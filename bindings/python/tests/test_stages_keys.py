@@ -114,6 +114,18 @@ def test_a_share_that_is_sorted_in_many_pieces(tmp_path, monkeypatch, linkage):
     assert results(job) == expected
 
 
+def test_keys_of_one_record_are_not_sent(tmp_path):
+    # Two keys of equal digests, in several records; one has two keys of one digest itself.
+    same = [pow(0x9E37_79B9_7F4A_7C15, -1, 2**64) * ((5 << 24) + low) % 2**64 for low in (1, 2)]
+    keys = [[same[0], 1], [2], [same[1], 3], [same[0], 4], same, [9], [9]]
+    path = written(tmp_path, pa.array(keys, LISTS), list(range(7)))
+    job = stages.create(tmp_path / "job", path, keys="keys", tasks=2, linkage="complete")
+    job.run_all()
+    assert results(job) == one_index(tmp_path / "one", keys, list(range(7)), "complete")
+    sent = [key for file in job.folder.glob("partition/*/keys.parquet") for key in pq.read_table(file)["key"].to_pylist()]
+    assert sorted(sent) == sorted([same[0], same[1], same[0], *same, 9, 9])
+
+
 def test_rows_without_keys_stay_whatever_their_ids_are(tmp_path):
     keys = pa.array([[], [], None, [1], [1]], LISTS)
     path = written(tmp_path, keys, pa.array([None, -5, None, 1, 2]))

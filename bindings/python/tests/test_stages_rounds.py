@@ -143,7 +143,7 @@ def test_steps_are_killed_and_run_again(tmp_path, linkage):
 def test_tasks_of_later_steps_wait_for_those_before(tmp_path):
     job = job_of_links(tmp_path, GRAPHS["few links"], tasks=2, linkage="single", memory=COUNT * 10)
     assert job.tasks("components") == 0
-    with pytest.raises(fp.errors.InvalidInputError, match="components needs all of partition; not done: 0, 1"):
+    with pytest.raises(fp.errors.InvalidInputError, match="components needs all of digest; not done: 0, 1"):
         job.run("components", 0)
     for stage, missing in job.remaining():
         if stage == "components":

@@ -35,16 +35,19 @@ def run(job: stages.Job, *, retries: int = 3, **options: Any) -> None:
 def dedup(dataset: Any, folder: str | os.PathLike[str], /, *, options: dict[str, Any] | None = None, **how: Any) -> Any:
     """The rows of a dataset without near-duplicates, a dataset.
 
-    Writes the rows beside ``folder``, a new directory that all nodes see, and runs a job there. ``how`` are the
+    ``dataset`` may also be the path of a Parquet file, or a list of paths, that all nodes see. Otherwise the rows are
+    written beside ``folder`` first. The job runs in ``folder``, a new directory that all nodes see. ``how`` are the
     arguments of :func:`fpstore.stages.create`, ``options`` those of :func:`run`. The job stays:
     ``stages.open(folder).removed()`` returns the files with the evidence.
     """
     place, rows = new_rows(folder)
-    dataset.write_parquet(str(rows))
-    files = sorted(rows.glob("*.parquet"))
-    if not files:
-        # Ray writes no file of no rows.
-        return dataset
+    files: Any = dataset
+    if not isinstance(dataset, (str, os.PathLike, list, tuple)):
+        dataset.write_parquet(str(rows))
+        files = sorted(rows.glob("*.parquet"))
+        if not files:
+            # Ray writes no file of no rows.
+            return dataset
     job = stages.create(place, files, **how)
     run(job, **options or {})
     return ray.data.read_parquet([str(path) for path in job.kept()])

@@ -16,15 +16,18 @@ import functools
 import importlib
 import os
 import pathlib
+import re
 import shutil
 import tempfile
-from collections.abc import Iterator
+import urllib.request
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 import fpstore
 from fpstore import _queries, stages
 from fpstore._arrow import pa
 from fpstore.errors import FpstoreError, InvalidInputError
+from fpstore.stages import _inputs
 from fpstore.stages._job import new_rows, run_task
 
 _TIMESTAMPS = "spark.sql.parquet.outputTimestampType"
@@ -41,22 +44,59 @@ def run(spark: Any, job: stages.Job) -> None:
 def dedup(rows: Any, folder: str | os.PathLike[str], /, **how: Any) -> Any:
     """The rows of a DataFrame without near-duplicates, a DataFrame.
 
-    Writes the rows beside ``folder``, a new directory that all executors see, and runs a job there. ``how`` are the
-    arguments of :func:`fpstore.stages.create`. The job stays: ``stages.open(folder).removed()`` returns the files with
-    the evidence.
+    Runs a job in ``folder``, a new directory that all executors see. A DataFrame that is Parquet files, and nothing
+    more, is read from these; then they have to stay as they are. The rows of others are written beside ``folder``
+    first. ``how`` are the arguments of :func:`fpstore.stages.create`. The job stays: ``stages.open(folder).removed()``
+    returns the files with the evidence.
     """
     spark = rows.sparkSession
-    place, written = new_rows(folder)
+    place, beside = new_rows(folder)
+    job = stages.create(place, _files(rows) or _written(rows, beside), **how)
+    run(spark, job)
+    return _read(spark, job.kept(), rows.schema)
+
+
+def _files(rows: Any) -> list[str]:
+    """The files of a DataFrame that is Parquet files and nothing more, or else none."""
+    frame = getattr(rows, "_jdf", None)  # A session of Spark Connect has no plan here.
+    plan = None if frame is None else frame.queryExecution().analyzed()
+    if plan is None or _kind(plan) != "LogicalRelation" or _kind(plan.relation()) != "HadoopFsRelation":
+        return []
+    relation = plan.relation()
+    if _kind(relation.fileFormat()) != "ParquetFileFormat" or not relation.partitionSchema().isEmpty():
+        return []
+    places: list[str] = rows.inputFiles()
+    files = sorted(urllib.request.url2pathname(place.removeprefix("file:")) for place in places)
+    if not files or not all(map(os.path.isfile, files)):
+        return []
+    # A schema that was given to Spark may have fewer columns, or other types.
+    is_whole = _read(rows.sparkSession, files).schema == rows.schema
+    return files if is_whole and _inputs.are_same(files) else []
+
+
+def _read(spark: Any, files: Iterable[str | os.PathLike[str]], schema: Any = None) -> Any:
+    """A DataFrame of Parquet files."""
+    reader = spark.read if schema is None else spark.read.schema(schema)
+    # Spark takes paths for patterns, and decodes no `%20`.
+    return reader.parquet(*["file:" + re.sub(r"[\\{}\[\]*?]", r"\\\g<0>", os.fspath(file)) for file in files])
+
+
+def _kind(value: Any) -> str:
+    """The name of the class of an object of Java."""
+    return value.getClass().getSimpleName()
+
+
+def _written(rows: Any, folder: pathlib.Path) -> list[pathlib.Path]:
+    """New Parquet files with the rows of a DataFrame, in a folder."""
+    spark = rows.sparkSession
     before = spark.conf.get(_TIMESTAMPS)
     # Other programs have no type for Spark's own timestamps of 96 bits.
     spark.conf.set(_TIMESTAMPS, "TIMESTAMP_MICROS")
     try:
-        rows.write.parquet(written.as_uri())
+        rows.write.parquet(f"file:{folder}")
     finally:
         spark.conf.set(_TIMESTAMPS, before)
-    job = stages.create(place, sorted(written.glob("*.parquet")), **how)
-    run(spark, job)
-    return spark.read.schema(rows.schema).parquet(*[path.as_uri() for path in job.kept()])
+    return sorted(folder.glob("*.parquet"))
 
 
 _STORES: dict[str, fpstore.Store] = {}

@@ -22,8 +22,10 @@ Stages, each of which needs all tasks of those before it:
 stage        tasks            result of a task
 ============ ================ ====================================================================================
 `sketch`     n, of texts      fingerprints, or keys, of a share of the input
+`digest`     n, of keys       40 bits of each key of a share, for the groups of the keys
+`common`     groups, of keys  of one group, the digests that come up several times
 `partition`  n                stores of a share of the fingerprints: one for each part of the join and each group; or
-                              a file of its keys, in the order of their groups
+                              a file of the keys in common with others, in the order of their groups
 `join`       (k + 1) groups   the near pairs, or a spanning forest of them, of one group of fingerprints
              groups           the records that share a key of one group of keys, or a spanning forest of them
 `components` 0 or more        a step towards the connected components, on a share of the records
@@ -42,8 +44,9 @@ Guaranteed:
 * A pair belongs to the first part in which its fingerprints agree (:meth:`fpstore.Store.deal`), so each is found once,
   and no task has to know what others find.
 
-Memory of a task is `memory` and some batches of rows, of 32 MiB each as they are stored; in `partition` of keys it is
-some 400 MiB. In `join` of keys it is some 100 bytes for each key of each record of the group.
+Memory of a task is `memory` and some batches of rows, of 32 MiB each as they are stored; in `digest` and `partition` of
+keys it is some 400 MiB. In `common` it is some 60 bytes for each key of each record of the group, and in `join` of keys
+some 100 bytes for each that has a digest in common with another one.
 
 `decide` takes memory for each link: a near pair, a record that is equal to another one, or, of keys, a key that a
 record shares (with single linkage, all of these are links of forests). That is some 160 bytes with single linkage and
@@ -56,8 +59,8 @@ link.
 
 `keep` holds the ids of some rows, and of the removed records of one share.
 
-The number of files grows with the tasks: each task of `partition` makes a store for each task of `join`, or with keys
-one file.
+The number of files grows with the tasks: each task of `partition` makes a store for each task of `join`, but one for
+all if there is one group; or with keys one file.
 """
 
 from __future__ import annotations

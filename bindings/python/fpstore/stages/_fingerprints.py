@@ -57,7 +57,9 @@ def _is_no_label(batch: Any) -> Any:
 def join(plan: Plan, task: int, place: pathlib.Path) -> None:
     """The near pairs of a group or, for single linkage, a spanning forest of them; and its equal records."""
     part, group = divmod(task, plan.groups)
-    paths = [plan.result("partition", number) / f"part-{part}-group-{group}" for number in range(plan.tasks)]
+    # The parts of a single group have one store.
+    name = f"part-{part if plan.groups > 1 else 0}-group-{group}"
+    paths = [plan.result("partition", number) / name for number in range(plan.tasks)]
     with contextlib.ExitStack() as opened:
         stores: list[fpstore.Store] = []
         for path in filter(pathlib.Path.exists, paths):

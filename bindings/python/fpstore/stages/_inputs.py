@@ -29,6 +29,11 @@ def schema(files: Sequence[str]) -> Any:
     return pa.schema([field.with_nullable(True) for field in _opened(files[0]).schema_arrow])
 
 
+def rows(files: Sequence[str]) -> int:
+    """Number of rows."""
+    return sum(_opened(file).metadata.num_rows for file in files)
+
+
 def check_same(files: Sequence[str]) -> None:
     """Refuses files with other columns than the first one, or with other types."""
     expected = schema(files)
@@ -37,6 +42,15 @@ def check_same(files: Sequence[str]) -> None:
         _check_columns(file, found, expected)
         if extra := set(found.names) - set(expected.names):
             raise InvalidInputError(f"{file}: the column {min(extra)!r} is not in the first file, {files[0]}", file)
+
+
+def are_same(files: Sequence[str]) -> bool:
+    """Whether files are of Parquet and have the same columns."""
+    try:
+        check_same(files)
+    except InvalidInputError:
+        return False
+    return True
 
 
 def _check_columns(file: str, found: Any, expected: Any) -> None:

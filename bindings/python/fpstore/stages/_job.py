@@ -13,13 +13,15 @@ from typing import Any
 
 from fpstore import errors
 from fpstore._arrow import pa
-from fpstore.stages import _columns, _components, _decide, _fingerprints, _inputs, _keys, _places, _plan, _shares
+from fpstore.stages import _columns, _components, _decide, _digests, _fingerprints, _inputs, _keys, _places, _plan, _shares
 from fpstore.stages import _sketch
 from fpstore.stages._plan import Plan
 
 _Work = Callable[[Plan, int, pathlib.Path], None]
 _OF_FINGERPRINTS: dict[str, _Work] = {
     "sketch": _sketch.sketch,
+    "digest": _digests.digest,
+    "common": _digests.common,
     "partition": _fingerprints.partition,
     "join": _fingerprints.join,
     "components": _components.components,
@@ -29,6 +31,8 @@ _OF_FINGERPRINTS: dict[str, _Work] = {
 _OF_KEYS = _OF_FINGERPRINTS | {"partition": _keys.partition, "join": _keys.join}
 PATIENCE = 60.0
 """Seconds for which results are waited for that tasks on other machines have made."""
+ROWS_OF_GROUP = 1 << 24
+"""Rows for which the join of fingerprints has another group."""
 STAGES = tuple(_OF_FINGERPRINTS)
 """The names of the stages, in their order."""
 
@@ -67,16 +71,18 @@ class Job:
         Raises a DamagedError for results that are damaged.
 
         >>> [job.tasks(stage) for stage in stages.STAGES]
-        [0, 2, 4, 0, 1, 2]
+        [0, 0, 0, 2, 4, 0, 1, 2]
         """
         _check_name(stage)
-        if stage == "sketch" and self.plan.text is None:
+        if stage == "sketch" and self.plan.text is None or stage in ("digest", "common") and not self.plan.has_keys:
             return 0
         if stage in ("components", "decide"):
             is_open = bool(self.missing("join"))
             if stage == "components":
                 return 0 if is_open else _components.tasks(self.plan)
             return 1 if is_open else _shares.count(self.plan)
+        if stage == "common":
+            return self.plan.groups
         return self.plan.join_tasks if stage == "join" else self.plan.tasks
 
     def missing(self, stage: str) -> list[int]:
@@ -122,7 +128,7 @@ class Job:
             (_OF_KEYS if plan.has_keys else _OF_FINGERPRINTS)[stage](plan, task, place)
         except (errors.InvalidInputError, pa.ArrowException) as error:
             named = f"task {task} of {stage}"
-            if stage in ("sketch", "partition", "keep"):
+            if stage in ("sketch", "digest", "partition", "keep"):
                 files = dict.fromkeys(file for file, _ in _inputs.share(plan.inputs, task, plan.tasks))
                 named += f", of the rows of {', '.join(files)}"
             message, row = f"{named}: {error}", getattr(error, "row", None)
@@ -261,7 +267,7 @@ def create(
     folder : a directory that does not exist, or is empty, and that all machines see under this name
     inputs : Parquet files, or one, seen by all machines, with the same columns
     distance : bits in which near fingerprints may differ (3)
-    tasks : number of tasks of all stages but `join`, `components` and `decide`
+    tasks : number of tasks of all stages but `common`, `join`, `components` and `decide`
     id : the column with the id of a row, a whole number or a string. No two rows have the same one
     fingerprint : the column with fingerprints ("fingerprint"): uint64, or int64 with the same bits, or binary of 16 or
         32 bytes
@@ -271,7 +277,8 @@ def create(
     method : of texts "simhash" makes fingerprints and "minhash" keys
     linkage : "star" or "complete", where a removed record is near its keeper, or "single", where the keeper of a
         connected component stays; of records that are near, that with the smallest id stays
-    groups : number of groups of keys, or of each part of the join; by default so that `join` has about `tasks` tasks
+    groups : number of groups of keys, or of each part of the join; by default so that `join` has about `tasks` tasks,
+        but of fingerprints no more groups than one for each 16 Mi rows
     memory : bytes of memory of a task that loads, joins or decides. The less it is, the more tasks decide
     options : of :func:`fpstore.simhash` or :func:`fpstore.bands`, for texts
 
@@ -320,8 +327,7 @@ def create(
         distance=distance,
         linkage=linkage,
         tasks=tasks,
-        # As many tasks of `join`, or a few more.
-        groups=-(-tasks // (max(distance, 0) + 1)) if groups is None else groups,
+        groups=_groups(files, tasks, of_keys, distance) if groups is None else groups,
         memory=memory,
         ids=ids,
         width=width,
@@ -335,6 +341,13 @@ def create(
         raise errors.AlreadyExistsError(f"{place}: the folder is not empty; choose another one", place)
     _places.write_text(place / _plan.NAME, content)
     return Job(plan)
+
+
+def _groups(files: list[str], tasks: int, of_keys: bool, distance: int) -> int:
+    """As many groups as give `join` the tasks, or a few more. Those of fingerprints are not small: the parts of a single
+    group have one store, and are joined in a second or two."""
+    most = -(-tasks // (max(distance, 0) + 1))
+    return most if of_keys else max(1, min(most, -(-_inputs.rows(files) // ROWS_OF_GROUP)))
 
 
 def open(folder: str | os.PathLike[str]) -> Job:

@@ -5,46 +5,23 @@ from __future__ import annotations
 import contextlib
 import pathlib
 import shutil
-from collections.abc import Iterator
 from typing import Any
 
 import fpstore
 from fpstore._arrow import pa, pc
-from fpstore.errors import InvalidInputError
-from fpstore.stages import _files, _inputs
+from fpstore.stages import _files
+from fpstore.stages._digests import in_common
 from fpstore.stages._exchange import Sender, received, sent
 from fpstore.stages._fingerprints import EQUAL, NEAR
 from fpstore.stages._plan import Plan
-from fpstore.stages._sketch import rows
 from fpstore.stages._tables import first_of_run, id_type, is_repeated, keepers, ordered
 
 MEMBERSHIPS, SHARED = "keys.parquet", "shared.parquet"
-GOLDEN = pa.scalar(0x9E37_79B9_7F4A_7C15, pa.uint64())
-"""2^64 divided by the golden ratio: multiplying by it spreads keys that are small numbers (Knuth, The Art of Computer
-Programming 3, 6.4)."""
 
 
 def _schema(plan: Plan) -> Any:
     """The columns of keys and their records."""
     return pa.schema([("key", pa.uint64()), ("id", id_type(plan))])
-
-
-def _memberships(plan: Plan, task: int) -> Iterator[Any]:
-    """Batches `group`, `key` and `id` of a share: a row for each key of a record."""
-    for batch in rows(plan, task):
-        # Rows without keys, whatever their ids are, stay.
-        ids, keys = batch.filter(pc.is_valid(batch.column(1))).columns
-        ids, flat = ids.take(pc.list_parent_indices(keys)), pc.list_flatten(keys).cast(keys.type.value_type)
-        if null := "id" if ids.null_count else "key" if flat.null_count else None:
-            raise InvalidInputError(f"there is a row with keys in {plan.keys or plan.text!r} whose {null} is null")
-        flat = flat.view(pa.uint64())
-        ids = ids.dictionary_decode() if pa.types.is_dictionary(ids.type) else ids
-        if pa.types.is_signed_integer(ids.type) and len(ids) and (least := pc.min(ids).as_py()) < 0:
-            raise InvalidInputError(f"the id {least} in {plan.id!r} is negative; ids are whole numbers from 0 on")
-        ids = ids.cast(id_type(plan))
-        high = pc.shift_right(pc.multiply(flat, GOLDEN), pa.scalar(32, pa.uint64()))
-        group = pc.shift_right(pc.multiply(high, pa.scalar(plan.groups, pa.uint64())), pa.scalar(32, pa.uint64()))
-        yield pa.record_batch([group, flat, ids], names=["group", "key", "id"])
 
 
 def links_of_keys(table: Any) -> Any:
@@ -54,8 +31,8 @@ def links_of_keys(table: Any) -> Any:
 
 
 def partition(plan: Plan, task: int, place: pathlib.Path) -> None:
-    """The keys of a share, a row group for those of each group that were sorted together. For single linkage a key has
-    only its first record in a row group, and a file links the others to that."""
+    """The keys of a share that other records may have, a row group for those of each group that were sorted together.
+    For single linkage a key has only its first record in a row group, and a file links the others to that."""
     single, schema = plan.linkage == "single", _schema(plan)
     links = pa.schema([("id", id_type(plan)), ("cluster", id_type(plan))])
     with contextlib.ExitStack() as opened:
@@ -63,7 +40,7 @@ def partition(plan: Plan, task: int, place: pathlib.Path) -> None:
         how: dict[str, Any] = {"use_dictionary": False, "column_encoding": {"key": "DELTA_BINARY_PACKED"}}
         out = opened.enter_context(Sender(place / MEMBERSHIPS, schema, **how))
         linked = opened.enter_context(_files.writer(place / EQUAL, links)) if single else None
-        for table in _inputs.blocks(_memberships(plan, task)):
+        for table in in_common(plan, task):
             table = ordered(table, "group", "key", "id")
             if linked is not None:
                 linked.write_table(_forest(table).cast(links))

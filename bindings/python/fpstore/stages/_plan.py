@@ -11,7 +11,7 @@ import fpstore
 from fpstore._native import bytes_of
 from fpstore.errors import DamagedError, InvalidInputError, NotFoundError
 
-FORMAT, VERSION = "fpstore-stages", 3
+FORMAT, VERSION = "fpstore-stages", 4
 LINKAGES = ("single", "star", "complete")
 METHODS: dict[str, Any] = {"simhash": fpstore.simhash, "minhash": fpstore.bands}
 """The functions that make fingerprints, or keys, of texts."""

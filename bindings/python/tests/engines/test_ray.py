@@ -35,6 +35,9 @@ def test_a_dataset_without_near_duplicates(cluster, rows, tmp_path):
     kept = fpstore.ray.dedup(dataset, tmp_path / "job", distance=3, tasks=4)
     assert sorted(row["id"] for row in kept.take_all()) == rows.kept
     assert removed(stages.open(tmp_path / "job")) == rows.removed
+    files = sorted(rows.folder.glob("*.parquet"))
+    kept = fpstore.ray.dedup(files, tmp_path / "of-files", distance=3, tasks=4)
+    assert sorted(row["id"] for row in kept.take_all()) == rows.kept and not (tmp_path / "of-files-rows").exists()
 
 
 def test_texts_that_share_a_band(cluster, tmp_path):

@@ -64,6 +64,28 @@ def test_a_frame_without_near_duplicates(spark, rows, tmp_path):
     assert removed(stages.open(tmp_path / "job")) == rows.removed
 
 
+def test_rows_are_copied_unless_the_frame_is_its_files(spark, rows, tmp_path):
+    odd = tmp_path / "odd é"
+    shutil.copytree(rows.folder, odd / "pages of 100%20 [a]*")
+    whole = spark.read.parquet(rows.folder.as_uri())
+    whole.withColumn("day", whole.fingerprint % 2).write.partitionBy("day").parquet((tmp_path / "days").as_uri())
+    whole.selectExpr("id", "fingerprint", "1 as more").write.parquet((tmp_path / "more").as_uri())
+    frames = {
+        "whole": (spark.read.parquet(rows.folder.as_uri()), False),
+        "odd [é] 100%20": (spark.read.parquet(f"file:{odd}/*"), False),
+        "days": (spark.read.parquet((tmp_path / "days").as_uri()), True),
+        "filtered": (whole.where("fingerprint % 2 = 0 or fingerprint % 2 <> 0"), True),
+        "limited": (whole.limit(10_000), True),
+        "some columns": (spark.read.schema(whole.schema).parquet((tmp_path / "more").as_uri()), True),
+        "made [é] 100%20": (spark.createDataFrame(whole.collect(), whole.schema), True),
+    }
+    for name, (frame, copied) in frames.items():
+        kept = fpstore.spark.dedup(frame, tmp_path / name / "job", distance=K, tasks=2)
+        assert kept.schema == frame.schema, name
+        assert sorted(row.id for row in kept.collect()) == rows.kept, name
+        assert (tmp_path / name / "job-rows").exists() == copied, name
+
+
 def test_texts_that_share_a_band(spark, tmp_path):
     table, stay = texts()
     frame = spark.createDataFrame(list(zip(*table.to_pydict().values())), "id long, text string")
