@@ -9,9 +9,11 @@ The documents are those of benches/peers/documents.py, in Parquet; 14 bands of 8
 * `datatrove`: its four stages of MinHash between a reader and a writer of Parquet, by LocalPipelineExecutor.
 * `fpstore.datatrove`: MinhashSketch and MinhashFilter between the same, by the same executor. It has to keep the same
   documents.
-* `fpstore.ray`: `fpstore.ray.dedup` of texts with single linkage, on a local cluster of Ray, from `read_parquet` to
+* `fpstore.ray`: `fpstore.ray.dedup` of texts with single linkage, on a local cluster of Ray, from Parquet files to
   `write_parquet`. Its features are five words in a row, which are other ones than datatrove's.
 * `datatrove on Ray`: its four stages by RayPipelineExecutor, on such a cluster.
+* `Data-Juicer`: its RayBTSMinhashDeduplicator, from `read_parquet` to `write_parquet`, on such a cluster. The rows, which
+  it copies, are its only intermediate files: bands and links go from process to process, and are not counted.
 
 Prints medians: seconds of the process, Ray's start included; bytes of intermediate files; the largest sum of the memory
 of all processes without mapped files; and the documents that stay.
@@ -28,7 +30,7 @@ import documents
 from common import inside_environment, package, size, watched
 
 WORKERS, BUCKETS, ROWS = 2, 14, 8
-SIDES = ["datatrove", "fpstore.datatrove", "fpstore.ray", "datatrove on Ray"]
+SIDES = ["datatrove", "fpstore.datatrove", "fpstore.ray", "datatrove on Ray", "Data-Juicer"]
 
 
 def datatrove(source, folder, executor):
@@ -71,25 +73,32 @@ def by_steps(source, folder, executor):
 
 def on_ray(source, folder):
     import fpstore.ray
-    import ray
 
-    rows = ray.data.read_parquet(str(source))
     options = {"bands": BUCKETS, "rows": ROWS, "features": "words:5"}
-    kept = fpstore.ray.dedup(rows, folder / "work", text="text", method="minhash", linkage="single",
+    kept = fpstore.ray.dedup(sorted(source.glob("*.parquet")), folder / "work", text="text", method="minhash", linkage="single",
                              tasks=documents.PARTS, **options)
     kept.write_parquet(str(folder / "kept"))
+
+
+def data_juicer(source, folder):
+    import ray
+    from data_juicer.ops.deduplicator.ray_bts_minhash_deduplicator import RayBTSMinhashDeduplicator
+
+    bands = {"num_permutations": BUCKETS * ROWS, "num_bands": BUCKETS, "num_rows_per_band": ROWS}
+    step = RayBTSMinhashDeduplicator(work_dir=str(folder / "work"), **bands)
+    step.run(ray.data.read_parquet(str(source))).write_parquet(str(folder / "kept"))
 
 
 def run(side, source, folder):
     """The work of a side, in a process of its own."""
     from datatrove.executor import LocalPipelineExecutor
 
-    if "ray" in side.lower():
+    if side in SIDES[2:]:
         import ray
 
         ray.init(num_cpus=WORKERS, include_dashboard=False, log_to_driver=False, logging_level="error")
-    if side == "fpstore.ray":
-        on_ray(source, folder)
+    if side in ("fpstore.ray", "Data-Juicer"):
+        (on_ray if side == "fpstore.ray" else data_juicer)(source, folder)
     elif side == "fpstore.datatrove":
         by_steps(source, folder, LocalPipelineExecutor)
     elif side == "datatrove":
@@ -105,7 +114,7 @@ def measured(side, source, folder):
     command = [sys.executable, __file__, "--run", side, source, folder]
     with open(folder / "log", "w") as log:
         seconds, memory, _ = watched(command, documents.tree, pause=1, stdout=log, stderr=log)
-    between = size(folder / "work") + size(folder / "work-rows") - size(folder / "work" / "keep")
+    between = size(folder / "work") - size(folder / "work" / "keep")
     made = {"seconds": seconds, "bytes": between, "memory": memory, "kept": documents.ids(folder / "kept")}
     shutil.rmtree(folder)
     return made
@@ -122,7 +131,8 @@ def main():
     if options.run:
         return run(options.run[0], *map(pathlib.Path, options.run[1:]))
     packages = [one for one in documents.PACKAGES if not one.startswith(("text-dedup", "datasets"))]
-    inside_environment([*packages, "ray[data]==2.60.0", "aiohttp==3.14.5", "regex==2026.11.19"], "pipeline-peers")
+    inside_environment([*packages, "ray[data]==2.60.0", "aiohttp==3.14.5", "regex==2026.11.19",
+                        "py-data-juicer==1.6.1"], "pipeline-peers")
     package(options.package)
     folder = pathlib.Path(tempfile.mkdtemp())
     try:
@@ -130,7 +140,7 @@ def main():
         rounds = []
         for _ in range(options.rounds):
             made = {side: measured(side, folder / "parts", folder / "run") for side in options.sides.split(",")}
-            same = [made[side]["kept"] for side in made if side != "fpstore.ray"]
+            same = [made[side]["kept"] for side in made if "datatrove" in side]
             assert all(one == same[0] for one in same), "datatrove and its replacement keep other documents"
             rounds.append(made)
         print(f"{options.documents:,} documents, {text / 1e6:.0f} MB of text, {os.cpu_count()} cores, medians of "

@@ -4,13 +4,18 @@
     cargo xtask python                                   # builds the wheel in target/python/wheels
     benches/peers/spark.py --keys 14 --records 1000000   # documents with bands
     benches/peers/spark.py --records 1000000 [--rounds 3] [--sides fpstore,recipe]
+    benches/peers/spark.py --documents 20000                # texts, beside MinHashLSH of Spark ML
 
-The data are those of benches/peers/stages.py. `fpstore` is `fpstore.spark.dedup` with single linkage. `recipe` is what
+The data are those of benches/peers/stages.py, or the documents of benches/peers/documents.py. `fpstore` is `fpstore.spark.dedup` with single linkage. `recipe` is what
 is usual in plain Spark: explode the bands, group by them, link each document to the smallest of its group, and find
 connected components by large and small stars until nothing changes (Kiveris et al., SoCC 2014), as GraphFrames and the
 script of text-dedup do; then an anti-join. What an iteration needs stays in memory (localCheckpoint). Fingerprints are
 cut into four blocks of 16 bits, of which two within three bits share one, joined by the blocks, compared, and linked.
 Both read Parquet and write the rows that stay as Parquet; they have to keep the same rows.
+
+Of documents, fpstore makes 14 bands of 8 rows of five words in a row. `MinHashLSH` has as many hash tables, each of one
+hash, and compares the sets of five words of documents that agree in one: pairs within a Jaccard distance of 0.3. The
+links, components and the anti-join are those of the recipe. It keeps other documents than fpstore.
 
 Prints medians: seconds; bytes that shuffles and intermediate files wrote; and the largest sum of the memory of all
 processes of the executors, without mapped files.
@@ -26,10 +31,12 @@ import tempfile
 import threading
 import time
 
+import documents
 from common import NUMPY, ROOT, inside_environment, package, paired, resident, size
 from stages import keys
 
 TASKS = 8
+BANDS = {"text": "text", "method": "minhash", "bands": 14, "rows": 8, "features": "words:5"}
 
 
 def session(address, folder, memory):
@@ -91,7 +98,7 @@ def by_fpstore(spark, source, folder, column):
     import fpstore.spark
 
     frame = spark.read.parquet(source.as_uri())
-    how = {"keys": column} if column == "keys" else {"distance": 3}
+    how = {"keys": {"keys": column}, "fingerprint": {"distance": 3}, "text": BANDS}[column]
     kept = fpstore.spark.dedup(frame, folder / "job", linkage="single", tasks=TASKS, **how)
     kept.write.parquet((folder / "kept").as_uri())
     return size(folder / "job", folder / "job-rows") - size(folder / "job" / "keep")
@@ -113,8 +120,31 @@ def recipe(spark, source, folder, column):
         near = F.bit_count(F.col("a.fingerprint").bitwiseXOR(F.col("b.fingerprint"))) <= 3
         links = a.join(b, (F.col("a.block") == F.col("b.block")) & (F.col("a.id") > F.col("b.id")) & near)
         links = links.select(F.col("a.id").alias("id"), F.col("b.id").alias("near"))
+    write_without(frame, links, folder)
+    return 0
+
+
+def write_without(frame, links, folder):
     stars = components(links.distinct().localCheckpoint())
     frame.join(stars.select("id"), "id", "left_anti").write.parquet((folder / "kept").as_uri())
+
+
+def minhash_lsh(spark, source, folder, column):
+    from pyspark.ml import Pipeline
+    from pyspark.ml.feature import HashingTF, MinHashLSH, NGram, RegexTokenizer
+    from pyspark.sql import functions as F
+
+    frame = spark.read.parquet(source.as_uri())
+    steps = [
+        RegexTokenizer(inputCol="text", outputCol="words", pattern=r"\W+"),
+        NGram(n=5, inputCol="words", outputCol="grams"),
+        HashingTF(numFeatures=1 << 20, binary=True, inputCol="grams", outputCol="set"),
+    ]
+    sets = Pipeline(stages=steps).fit(frame).transform(frame).where(F.size("grams") > 0).select("id", "set")
+    lsh = MinHashLSH(inputCol="set", outputCol="hashes", numHashTables=BANDS["bands"], seed=1).fit(sets)
+    near = lsh.approxSimilarityJoin(sets, sets, 0.3)
+    links = near.select(F.col("datasetA.id").alias("id"), F.col("datasetB.id").alias("near")).where("id > near")
+    write_without(frame, links, folder)
     return 0
 
 
@@ -169,40 +199,51 @@ def measured(side, address, source, folder, column, memory):
     return made
 
 
-SIDES = {"fpstore": by_fpstore, "recipe": recipe}
+SIDES = {"fpstore": by_fpstore, "recipe": recipe, "MinHashLSH": minhash_lsh}
+
+
+def write(folder, records, count):
+    """Writes records with a fingerprint, or with so many keys."""
+    import numpy as np
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    if count:
+        column, values = "keys", keys(np, records, count).cast(pa.list_(pa.int64()), safe=False)
+    else:
+        column, values = "fingerprint", paired(records, records // 100).view(np.int64)
+    table = pa.table({"id": np.arange(len(values), dtype="i8"), column: values})
+    each = -(-len(table) // TASKS)
+    for task in range(TASKS):
+        pq.write_table(table.slice(task * each, each), folder / f"part-{task}.parquet", row_group_size=100_000)
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--records", type=int, default=1_000_000)
     parser.add_argument("--keys", type=int, help="keys of a record, instead of fingerprints")
+    parser.add_argument("--documents", type=int, help="documents with texts, instead of records")
     parser.add_argument("--rounds", type=int, default=3)
-    parser.add_argument("--sides", default=",".join(SIDES))
+    parser.add_argument("--sides", help="fpstore,recipe, or fpstore,MinHashLSH of documents")
     parser.add_argument("--memory", default="3g", help="of an executor's heap (3g)")
     parser.add_argument("--package", help="a wheel, or a directory with the package [default: target/python/wheels]")
     options = parser.parse_args()
     inside_environment([NUMPY, "pyarrow==26.0.1", "pyspark==4.3.0"], "peers-spark")
     package(options.package)
-    import numpy as np
-    import pyarrow as pa
-    import pyarrow.parquet as pq
-
+    options.sides = options.sides or ("fpstore,MinHashLSH" if options.documents else "fpstore,recipe")
+    records = options.documents or options.records
     sys.path.insert(0, str(ROOT / "bindings" / "python" / "tests" / "engines"))
     from cluster import cluster
 
     folder = pathlib.Path(tempfile.mkdtemp())
     try:
-        source, column = folder / "pages", "keys" if options.keys else "fingerprint"
-        source.mkdir()
-        if options.keys:
-            values = keys(np, options.records, options.keys).cast(pa.list_(pa.int64()), safe=False)
+        if options.documents:
+            column, source = "text", folder / "parts"
+            documents.write(folder, records)
         else:
-            values = paired(options.records, options.records // 100).view(np.int64)
-        table = pa.table({"id": np.arange(len(values), dtype="i8"), column: values})
-        each = -(-len(table) // TASKS)
-        for task in range(TASKS):
-            pq.write_table(table.slice(task * each, each), source / f"part-{task}.parquet", row_group_size=100_000)
-        del table, values
+            column, source = "keys" if options.keys else "fingerprint", folder / "pages"
+            source.mkdir()
+            write(source, records, options.keys)
         rounds = []
         with cluster(folder, memory="8g") as address:
             for number in range(options.rounds):
@@ -210,17 +251,16 @@ def main():
                 for name in order if number % 2 == 0 else order[::-1]:
                     made[name] = measured(SIDES[name], address, source, folder / "run", column, options.memory)
                 print(json.dumps(made), flush=True)
-                assert len({(one["kept"], one["ids"]) for one in made.values()}) == 1, made
+                assert options.documents or len({(one["kept"], one["ids"]) for one in made.values()}) == 1, made
                 rounds.append(made)
-        kind = f"{options.keys} keys" if options.keys else "a fingerprint"
-        kept = next(iter(rounds[0].values()))["kept"]
-        print(f"\n{options.records:,} records with {kind}, {kept:,} kept, {os.cpu_count()} cores, medians of "
-              f"{options.rounds} rounds\n")
-        print("| | s | bytes a record shuffled | memory, MiB |\n|---|---|---|---|")
+        kind = f"{options.keys} keys" if options.keys else f"a {column}"
+        print(f"\n{records:,} records with {kind}, {os.cpu_count()} cores, medians of {options.rounds} rounds\n")
+        print("| | s | bytes a record shuffled | memory, MiB | kept |\n|---|---|---|---|---|")
         for name in options.sides.split(","):
             seconds, between, most = (statistics.median(made[name][one] for made in rounds)
                                         for one in ("seconds", "bytes", "memory"))
-            print(f"| {name} | {seconds:.1f} | {between / options.records:.1f} | {most / 2**20:.0f} |")
+            kept = rounds[0][name]["kept"]
+            print(f"| {name} | {seconds:.1f} | {between / records:.1f} | {most / 2**20:.0f} | {kept:,} |")
     finally:
         shutil.rmtree(folder)
 

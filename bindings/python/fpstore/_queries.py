@@ -1,4 +1,4 @@
-"""Batches of queries of Ray and Spark, and their matches."""
+"""Batches of rows of Ray and Spark: queries and their matches, and texts and their sketches."""
 
 from __future__ import annotations
 

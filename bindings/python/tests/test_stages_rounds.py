@@ -231,5 +231,5 @@ def test_links_that_no_number_of_tasks_has_memory_for(tmp_path):
 def test_tasks_that_are_not_run_are_named(tmp_path, monkeypatch):
     monkeypatch.setattr("fpstore.stages._job.PATIENCE", 0)
     job = job_of_links(tmp_path, GRAPHS["few links"], tasks=2)
-    with pytest.raises(fp.errors.IoError, match="partition has left no result of 0, 1"):
+    with pytest.raises(fp.errors.IoError, match="digest has left no result of 0, 1"):
         list(job.remaining())

@@ -1,6 +1,8 @@
-"""fpstore on Ray: stages as tasks, and queries by actors that hold a store open. It needs ray and pyarrow.
+"""fpstore on Ray: stages as tasks, sketches of texts, and queries by actors that hold a store open. It needs ray and
+pyarrow.
 
     import fpstore.ray
+    hashed = fpstore.ray.sketch(ray.data.read_parquet("/shared/texts"), "text")
     kept = fpstore.ray.dedup(ray.data.read_parquet("/shared/pages"), "/shared/job", id="url", distance=3)
     found = fpstore.ray.query(ray.data.read_parquet("/shared/new"), "/shared/pages.store", k=3)
 
@@ -16,6 +18,7 @@ from typing import Any
 
 from fpstore import _queries, stages
 from fpstore._arrow import pa
+from fpstore.stages import _sketch
 from fpstore.stages._job import new_rows, run_task
 
 ray: Any = importlib.import_module("ray")
@@ -51,6 +54,30 @@ def dedup(dataset: Any, folder: str | os.PathLike[str], /, *, options: dict[str,
     job = stages.create(place, files, **how)
     run(job, **options or {})
     return ray.data.read_parquet([str(path) for path in job.kept()])
+
+
+def sketch(
+    dataset: Any,
+    text: str = "text",
+    method: str = "simhash",
+    *,
+    column: str | None = None,
+    map_options: dict[str, Any] | None = None,
+    **options: Any,
+) -> Any:
+    """A dataset with the fingerprint of each text of a column, or with the method "minhash" the keys of its bands, in
+    one more column: `fingerprint` or `keys`, unless ``column`` is another name. It is null for a text that is null or
+    too short. ``options`` are those of :func:`fpstore.simhash` or :func:`fpstore.bands`, ``map_options`` those of
+    ``Dataset.map_batches``, such as ``num_cpus`` and ``batch_size``.
+    """
+    name, type = _sketch.column_of(method, options, column)
+
+    def work(rows: Any) -> Any:
+        _sketch.check_new(name, rows.column_names)
+        texts = rows[text].combine_chunks()
+        return rows.append_column(name, _sketch.sketches(texts, method, options, type))
+
+    return dataset.map_batches(work, batch_format="pyarrow", zero_copy_batch=True, **map_options or {})
 
 
 class _Querier:

@@ -1,7 +1,8 @@
-"""fpstore on Apache Spark: stages as tasks, queries against a store, and a corpus that streams by queries. It needs
-pyspark 3.5 or later and pyarrow.
+"""fpstore on Apache Spark: stages as tasks, sketches of texts, queries against a store, and a corpus that streams by
+queries. It needs pyspark 3.5 or later and pyarrow.
 
     import fpstore.spark
+    hashed = fpstore.spark.sketch(spark.read.parquet("/shared/texts"), "text")
     kept = fpstore.spark.dedup(spark.read.parquet("/shared/pages"), "/shared/job", id="url", distance=3)
     found = fpstore.spark.query(spark.read.parquet("/shared/new"), "/shared/pages.store", k=3)
 
@@ -27,7 +28,7 @@ import fpstore
 from fpstore import _queries, stages
 from fpstore._arrow import pa
 from fpstore.errors import FpstoreError, InvalidInputError
-from fpstore.stages import _inputs
+from fpstore.stages import _inputs, _sketch
 from fpstore.stages._job import new_rows, run_task
 
 _TIMESTAMPS = "spark.sql.parquet.outputTimestampType"
@@ -99,6 +100,22 @@ def _written(rows: Any, folder: pathlib.Path) -> list[pathlib.Path]:
     return sorted(folder.glob("*.parquet"))
 
 
+def sketch(rows: Any, text: str = "text", method: str = "simhash", *, column: str | None = None, **options: Any) -> Any:
+    """A DataFrame with the fingerprint of each text of a column, or with the method "minhash" the keys of its bands, in
+    one more column: `fingerprint` or `keys`, unless ``column`` is another name. It is null for a text that is null or
+    too short. ``options`` are those of :func:`fpstore.simhash` or :func:`fpstore.bands`."""
+    name, type = _sketch.column_of(method, options, column)
+    _sketch.check_new(name, rows.columns)
+
+    def work(batches: Iterator[Any]) -> Iterator[Any]:
+        for batch in batches:
+            made = _signed(_sketch.sketches(batch[text], method, options, type))
+            yield pa.record_batch([*batch.columns, made], names=[*batch.schema.names, name])
+
+    types = {pa.int64(): "bigint", pa.binary(): "binary", pa.list_(pa.int64()): "array<bigint>"}
+    return rows.mapInArrow(work, _with(rows, {name: types[_signed_type(type)]}))
+
+
 _STORES: dict[str, fpstore.Store] = {}
 
 
@@ -113,11 +130,15 @@ def _latest(path: str) -> fpstore.Store:
 
 def _signed(column: Any) -> Any:
     """A column with a type that Spark has; unsigned numbers keep their bits."""
-    if pa.types.is_uint64(column.type):
-        return pa.chunked_array([chunk.view(pa.int64()) for chunk in column.chunks], pa.int64())
-    if pa.types.is_fixed_size_binary(column.type):
-        return column.cast(pa.binary())
-    return column.cast(pa.int32()) if pa.types.is_uint32(column.type) else column
+    return column.cast(_signed_type(column.type), safe=False)
+
+
+def _signed_type(type: Any) -> Any:
+    if pa.types.is_list(type):
+        return pa.list_(_signed_type(type.value_type))
+    if pa.types.is_fixed_size_binary(type):
+        return pa.binary()
+    return {pa.uint64(): pa.int64(), pa.uint32(): pa.int32()}.get(type, type)
 
 
 def _matches(batch: Any, column: str, store: fpstore.Store, k: int | None) -> Iterator[Any]:
@@ -129,14 +150,15 @@ def _matches(batch: Any, column: str, store: fpstore.Store, k: int | None) -> It
 
 
 def _schema(rows: Any, width: int, ids: str) -> Any:
+    types = ["bigint" if width == 64 else "binary", "int", "string" if ids == "text" else "bigint"]
+    return _with(rows, dict(zip(_queries.check_names(rows.columns, ids), types)))
+
+
+def _with(rows: Any, added: dict[str, str]) -> Any:
+    """The schema of a DataFrame with more columns."""
     types: Any = importlib.import_module("pyspark.sql.types")
-    added = [
-        types.LongType() if width == 64 else types.BinaryType(),
-        types.IntegerType(),
-        types.StringType() if ids == "text" else types.LongType(),
-    ]
     schema = types.StructType(list(rows.schema.fields))
-    for name, type in zip(_queries.check_names(rows.columns, ids), added):
+    for name, type in added.items():
         schema = schema.add(name, type)
     return schema
 

@@ -7,8 +7,9 @@ from collections.abc import Iterator
 from typing import Any
 
 from fpstore._arrow import pa
+from fpstore.errors import InvalidInputError
 from fpstore.stages import _files, _inputs
-from fpstore.stages._plan import METHODS, Plan
+from fpstore.stages._plan import METHODS, Plan, check_method
 
 SKETCHED = "sketched.parquet"
 
@@ -17,14 +18,37 @@ def sketch(plan: Plan, task: int, place: pathlib.Path) -> None:
     """Fingerprints, or the keys of bands, of the texts of a share."""
     schema, text = _inputs.schema(plan.inputs), str(plan.text)
     source = _inputs.batches(_inputs.share(plan.inputs, task, plan.tasks), [plan.id, text], schema)
-    type = pa.uint64() if plan.width == 64 else pa.binary(plan.width // 8)
-    if plan.has_keys:
-        type = pa.list_(pa.uint64())
+    type = type_of(plan.method, plan.width)
     made = pa.schema([schema.field(plan.id).with_name("id"), ("sketch", type)])
     with _files.writer(place / SKETCHED, made) as out:
         for batch in source:
-            values = pa.array(METHODS[plan.method](batch[text], **plan.options)).cast(type)
+            values = sketches(batch[text], plan.method, plan.options, type)
             out.write_batch(pa.record_batch([batch[plan.id], values], schema=made))
+
+
+def type_of(method: str, width: int) -> Any:
+    """The type of what a method makes of texts, given the bits of a fingerprint."""
+    if method == "minhash":
+        return pa.list_(pa.uint64())
+    return pa.uint64() if width == 64 else pa.binary(width // 8)
+
+
+def sketches(texts: Any, method: str, options: dict[str, Any], type: Any) -> Any:
+    """Fingerprints, or the keys of bands, of an array of texts; null for a text that is null or too short."""
+    return pa.array(METHODS[method](texts, **options)).cast(type)
+
+
+def column_of(method: str, options: dict[str, Any], name: str | None) -> tuple[str, Any]:
+    """The name and the type of a column of sketches."""
+    check_method(method)
+    _, width = hasher_of_texts(method, options)
+    return name or ("keys" if method == "minhash" else "fingerprint"), type_of(method, width)
+
+
+def check_new(name: str, columns: list[str]) -> None:
+    """Refuses a column that is there already."""
+    if name in columns:
+        raise InvalidInputError(f"there is a column {name!r} already; give the sketches another name: column=")
 
 
 def rows(plan: Plan, task: int) -> Iterator[Any]:

@@ -46,6 +46,20 @@ def test_texts_that_share_a_band(cluster, tmp_path):
     assert sorted(row["id"] for row in kept.take_all()) == stay and len(stay) < 290
 
 
+def test_sketches_of_texts(cluster):
+    table, _ = texts()
+    table = pa.concat_tables([table, pa.table({"id": [300, 301], "text": [None, ""]}, table.schema)])
+    dataset = ray.data.from_arrow(table).repartition(3)
+    made = {row["id"]: row["fingerprint"] for row in fpstore.ray.sketch(dataset).take_all()}
+    assert [made[id] for id in range(302)] == pa.array(fp.simhash(table["text"])).to_pylist()
+    keyed = fpstore.ray.sketch(dataset, "text", "minhash", map_options={"batch_size": 50}, bands=14, rows=8)
+    made = {row["id"]: None if row["keys"] is None else list(row["keys"]) for row in keyed.take_all()}
+    expected = pa.array(fp.bands(table["text"], bands=14, rows=8)).to_pylist()
+    assert [made[id] for id in range(302)] == expected and expected[300] is None
+    with pytest.raises(Exception, match="a column 'id' already"):
+        fpstore.ray.sketch(dataset, column="id").take_all()
+
+
 def test_components_in_rounds(cluster, rows, tmp_path):
     job = divide(stages.create(tmp_path / "job", sorted(rows.folder.glob("*.parquet")), distance=3, tasks=2), 3)
     fpstore.ray.run(job)

@@ -93,6 +93,27 @@ def test_texts_that_share_a_band(spark, tmp_path):
     assert sorted(row.id for row in kept.collect()) == stay and len(stay) < 290
 
 
+def test_sketches_of_texts(spark, tmp_path):
+    table, stay = texts()
+    rows = [*zip(*table.to_pydict().values()), (300, None), (301, "")]
+    frame = spark.createDataFrame(rows, "id long, text string").repartition(3)
+    given = [text for _, text in rows]
+    made = {row.id: row.fingerprint for row in fpstore.spark.sketch(frame).collect()}
+    expected = pa.array(fp.simhash(given)).to_pylist()
+    assert [made[id] for id in range(302)] == [None if one is None else signed(one) for one in expected]
+    assert expected[-2:] == [None, None]
+    keyed = fpstore.spark.sketch(frame, "text", "minhash", column="bands", bands=14, rows=8)
+    expected = pa.array(fp.bands(given, bands=14, rows=8)).to_pylist()
+    assert {row.id: row.bands for row in keyed.collect()} == {
+        id: None if keys is None else [signed(key) for key in keys] for id, keys in enumerate(expected)}
+    kept = fpstore.spark.dedup(keyed, tmp_path / "job", keys="bands", tasks=2)
+    assert sorted(row.id for row in kept.collect()) == [*stay, 300, 301]
+    with pytest.raises(fp.errors.InvalidInputError, match="a column 'id' already"):
+        fpstore.spark.sketch(frame, column="id")
+    with pytest.raises(fp.errors.InvalidInputError, match="method='md5'"):
+        fpstore.spark.sketch(frame, method="md5")
+
+
 def test_labels(spark, rows, tmp_path):
     files = sorted(rows.folder.glob("*.parquet"))
     job = stages.create(tmp_path / "job", files, distance=K, tasks=3, linkage="single")
