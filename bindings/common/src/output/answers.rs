@@ -1,17 +1,18 @@
 //! Answers that come while they are found: a thread makes record batches, and waits when it is too far ahead.
 
 use std::ops::ControlFlow;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
 use arrow_array::{RecordBatch, RecordBatchReader};
 use arrow_schema::{ArrowError, SchemaRef};
+use arrow_select::concat::concat_batches;
 use fpstore::{Error, ErrorKind, Progress, Result};
 
-use super::rows::{Layout, Rows};
+use super::rows::{BATCH, Layout, Rows};
 use crate::threads::no_thread;
 
 /// Batches that may wait to be read.
@@ -28,12 +29,16 @@ pub struct Answers {
     skipped: Arc<AtomicU64>,
 }
 
-/// Takes the rows of an answer.
-#[derive(Clone, Debug)]
+/// Takes the rows of an answer. Combines few rows with those that follow, because each batch costs its reader time.
+#[derive(Debug)]
 pub struct Sender {
     batches: SyncSender<Result<RecordBatch>>,
+    waiting: Mutex<Waiting>,
     skipped: Arc<AtomicU64>,
 }
+
+/// Batches that wait for more, and the number of their rows.
+type Waiting = (Vec<RecordBatch>, usize);
 
 impl Sender {
     /// Passes rows on, if there are any; breaks once the answers were dropped.
@@ -44,7 +49,32 @@ impl Sender {
         if rows.count() == 0 {
             return Ok(ControlFlow::Continue(()));
         }
-        let sent = self.batches.send(Ok(rows.finish()?));
+        let mut waiting = self.waiting();
+        waiting.1 += rows.count();
+        waiting.0.push(rows.finish()?);
+        if waiting.1 < BATCH / 2 {
+            return Ok(ControlFlow::Continue(()));
+        }
+        self.pass(&std::mem::take(&mut *waiting).0)
+    }
+
+    /// Passes on the rows that wait.
+    fn flush(&self) -> Result<ControlFlow<()>> {
+        self.pass(&std::mem::take(&mut *self.waiting()).0)
+    }
+
+    fn waiting(&self) -> MutexGuard<'_, Waiting> {
+        self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn pass(&self, batches: &[RecordBatch]) -> Result<ControlFlow<()>> {
+        let batch = match batches {
+            [] => return Ok(ControlFlow::Continue(())),
+            [one] => one.clone(),
+            [one, ..] => concat_batches(one.schema_ref(), batches)
+                .map_err(|error| Error::new(ErrorKind::Io, error.to_string()))?,
+        };
+        let sent = self.batches.send(Ok(batch));
         Ok(if sent.is_ok() { ControlFlow::Continue(()) } else { ControlFlow::Break(()) })
     }
 
@@ -65,9 +95,11 @@ impl Answers {
         find: impl FnOnce(&Sender) -> Result<()> + Send + 'static,
     ) -> Result<Self> {
         let ((sender, batches), skipped) = (sync_channel(AHEAD), Arc::new(AtomicU64::new(0)));
-        let sender = Sender { batches: sender, skipped: Arc::clone(&skipped) };
+        let sender = Sender { batches: sender, waiting: Mutex::default(), skipped: Arc::clone(&skipped) };
         let work = move || {
-            if let Err(error) = find(&sender) {
+            let found = find(&sender);
+            // The rows before an error come first.
+            if let Err(error) = sender.flush().and(found) {
                 // The answers may have been dropped.
                 let _ = sender.batches.send(Err(error));
             }
@@ -146,5 +178,52 @@ impl Drop for Answers {
     fn drop(&mut self) {
         self.progress.stop();
         self.ended();
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "tests")]
+mod tests {
+    use super::*;
+    use crate::output::Kind;
+    use arrow_array::cast::AsArray;
+    use arrow_array::types::UInt64Type;
+
+    /// The answers of work that sends these numbers of rows, numbered, and then fails.
+    fn answers(counts: &'static [usize]) -> Vec<std::result::Result<Vec<u64>, ArrowError>> {
+        let layout = Layout::new(&[("number", Kind::Number)]);
+        let shape = layout.clone();
+        let started = Answers::start(&layout, Progress::default(), move |sender| {
+            let mut next = 0u64;
+            for &count in counts {
+                let mut rows = shape.rows();
+                for _ in 0..count {
+                    rows.number(next);
+                    rows.end_row();
+                    next += 1;
+                }
+                assert!(sender.send(rows)?.is_continue());
+            }
+            Err(Error::new(ErrorKind::Io, "the end"))
+        });
+        let numbers = |batch: RecordBatch| batch.column(0).as_primitive::<UInt64Type>().values().to_vec();
+        started.unwrap().map(|batch| batch.map(numbers)).collect()
+    }
+
+    #[test]
+    fn few_rows_are_combined_and_come_before_an_error() {
+        const FEW: usize = BATCH / 4;
+        for (counts, expected) in [
+            (&[1, 2, 3][..], &[6][..]),
+            (&[FEW, 0, FEW, FEW, 1], &[2 * FEW, FEW + 1]),
+            (&[BATCH, 1, BATCH, BATCH], &[BATCH, BATCH + 1, BATCH]),
+            (&[], &[]),
+        ] {
+            let mut found = answers(counts);
+            assert!(found.pop().unwrap().unwrap_err().to_string().contains("the end"));
+            let found: Vec<Vec<u64>> = found.into_iter().map(std::result::Result::unwrap).collect();
+            assert_eq!(found.iter().map(Vec::len).collect::<Vec<_>>(), expected);
+            assert!(found.concat().into_iter().eq(0..counts.iter().sum::<usize>() as u64));
+        }
     }
 }

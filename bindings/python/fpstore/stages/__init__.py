@@ -26,8 +26,9 @@ stage        tasks            result of a task
 `common`     groups, of keys  of one group, the digests that come up several times
 `partition`  n                stores of a share of the fingerprints: one for each part of the join and each group; or
                               a file of the keys in common with others, in the order of their groups
-`join`       (k + 1) groups   the near pairs, or a spanning forest of them, of one group of fingerprints
-             groups           the records that share a key of one group of keys, or a spanning forest of them
+`join`       (k + 1) groups   the near pairs, or a spanning forest of them, of one group of fingerprints; one task for
+                              all parts if there is one group
+             groups, of keys  the records that share a key of one group of keys, or a spanning forest of them
 `components` 0 or more        a step towards the connected components, on a share of the records
 `decide`     1 or more        which records are removed, and why, of some components
 `keep`       n                the rows of a share of the input that stay

@@ -12,22 +12,20 @@ from typing import Any
 import fpstore
 from fpstore._arrow import pa, pc
 from fpstore._queries import unsigned
-from fpstore.stages import _files
+from fpstore.stages import _files, _inputs
 from fpstore.stages._plan import Plan
 from fpstore.stages._sketch import rows
 
 EQUAL, NEAR = "equal.parquet", "near.parquet"
-FEW = 8
-"""Stores that are joined as they are. Merging more of them first takes less time: a join, which reads its records some
-at a time, looks for each piece in all stores."""
 
 
 def write(path: pathlib.Path, stream: Any, keep: Any = None) -> None:
     """Writes a stream of record batches; ``keep`` selects the rows of each."""
     reader = pa.RecordBatchReader.from_stream(stream)
+    kept = (batch if keep is None else batch.filter(keep(batch)) for batch in reader)
     with _files.writer(path, reader.schema) as out:
-        for batch in reader:
-            out.write_batch(batch if keep is None else batch.filter(keep(batch)))
+        for table in _inputs.blocks(kept):
+            out.write_table(table)
 
 
 def _records(plan: Plan, task: int) -> Iterator[Any]:
@@ -45,9 +43,31 @@ def partition(plan: Plan, task: int, place: pathlib.Path) -> None:
     all_of_share = place / "all"
     with _created(plan, all_of_share) as store:
         store.load(pa.RecordBatchReader.from_batches(first.schema, itertools.chain([first], batches)))
+        is_dealt = plan.groups == 1 and not _has_equal(store)
+        _write_equal(plan, store, place)
+        if not is_dealt:
+            store.deal(place, groups=plan.groups, k=plan.distance)
+    if is_dealt:
+        all_of_share.rename(place / _name(0, 0))
+    else:
+        shutil.rmtree(all_of_share)
+
+
+def _name(part: int, group: int) -> str:
+    """The name that `deal` gives a store."""
+    return f"part-{part}-group-{group}"
+
+
+def _has_equal(store: fpstore.Store) -> bool:
+    """Whether records may have equal fingerprints."""
+    found = store.stats()
+    return not found["distinct_is_exact"] or found["distinct_at_most"] < found["records"]
+
+
+def _write_equal(plan: Plan, store: fpstore.Store, place: pathlib.Path) -> None:
+    """Writes which records have equal fingerprints, if there are any."""
+    if _has_equal(store):
         write(place / EQUAL, store.clusters(0, min_size=2, memory=plan.memory), _is_no_label)
-        store.deal(place, groups=plan.groups, k=plan.distance)
-    shutil.rmtree(all_of_share)
 
 
 def _is_no_label(batch: Any) -> Any:
@@ -56,23 +76,23 @@ def _is_no_label(batch: Any) -> Any:
 
 def join(plan: Plan, task: int, place: pathlib.Path) -> None:
     """The near pairs of a group or, for single linkage, a spanning forest of them; and its equal records."""
-    part, group = divmod(task, plan.groups)
-    # The parts of a single group have one store.
-    name = f"part-{part if plan.groups > 1 else 0}-group-{group}"
-    paths = [plan.result("partition", number) / name for number in range(plan.tasks)]
+    # The parts of a single group are joined together.
+    part, group = divmod(task, plan.groups) if plan.groups > 1 else (None, 0)
+    paths = [plan.result("partition", number) / _name(part or 0, group) for number in range(plan.tasks)]
     with contextlib.ExitStack() as opened:
         stores: list[fpstore.Store] = []
         for path in filter(pathlib.Path.exists, paths):
             store = opened.enter_context(fpstore.open(path, read_only=True, filters="off"))
             assert isinstance(store, fpstore.Store)
             stores.append(store)
-        if len(stores) > FEW:
+        if len(stores) > 1:
+            # Looking for each piece of the records in all stores would take more time than merging them.
             merged = place / "merged"
             with _merged(plan, stores, merged) as store:
-                _join(plan, part, [store], place)
+                _join(plan, part, store, place)
             shutil.rmtree(merged)
         elif stores:
-            _join(plan, part, stores, place)
+            _join(plan, part, stores[0], place)
 
 
 def _merged(plan: Plan, stores: list[fpstore.Store], path: pathlib.Path) -> fpstore.Store:
@@ -102,17 +122,14 @@ def _created(plan: Plan, path: pathlib.Path) -> fpstore.Store:
     )
 
 
-def _join(plan: Plan, part: int, stores: list[fpstore.Store], place: pathlib.Path) -> None:
-    first, more = stores[0], stores[1:]
-    k, memory = plan.distance, plan.memory
+def _join(plan: Plan, part: int | None, store: fpstore.Store, place: pathlib.Path) -> None:
+    how: dict[str, Any] = {"part": part, "memory": plan.memory}
     if plan.linkage == "single":
-        found = first.clusters(k, part=part, more=more, min_size=2, memory=memory)
-        write(place / NEAR, found, _is_no_label)
-    else:
-        found = first.pairs(k, part=part, more=more, distinct=True, memory=memory)
-        write(place / NEAR, _without_fingerprints(found))
-        if part == 0 and plan.tasks > 1:
-            write(place / EQUAL, first.clusters(0, more=more, min_size=2, memory=memory), _is_no_label)
+        write(place / NEAR, store.clusters(plan.distance, min_size=2, **how), _is_no_label)
+        return
+    write(place / NEAR, _without_fingerprints(store.pairs(plan.distance, distinct=True, **how)))
+    if not part:
+        _write_equal(plan, store, place)
 
 
 def _without_fingerprints(found: Any) -> Any:

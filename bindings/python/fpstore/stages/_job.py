@@ -71,7 +71,7 @@ class Job:
         Raises a DamagedError for results that are damaged.
 
         >>> [job.tasks(stage) for stage in stages.STAGES]
-        [0, 0, 0, 2, 4, 0, 1, 2]
+        [0, 0, 0, 2, 1, 0, 1, 2]
         """
         _check_name(stage)
         if stage == "sketch" and self.plan.text is None or stage in ("digest", "common") and not self.plan.has_keys:
@@ -344,8 +344,8 @@ def create(
 
 
 def _groups(files: list[str], tasks: int, of_keys: bool, distance: int) -> int:
-    """As many groups as give `join` the tasks, or a few more. Those of fingerprints are not small: the parts of a single
-    group have one store, and are joined in a second or two."""
+    """As many groups as give `join` the tasks, or a few more. Those of fingerprints are not small: a single group is
+    joined in a second or two."""
     most = -(-tasks // (max(distance, 0) + 1))
     return most if of_keys else max(1, min(most, -(-_inputs.rows(files) // ROWS_OF_GROUP)))
 

@@ -52,8 +52,9 @@ class Plan:
 
     @property
     def join_tasks(self) -> int:
-        """Tasks of the stage `join`: one for each group or, of fingerprints, for each part and group."""
-        return self.groups if self.has_keys else (self.distance + 1) * self.groups
+        """Tasks of the stage `join`: one for each group or, of fingerprints, for each part and group, but one for all
+        parts of a single group."""
+        return self.groups if self.has_keys or self.groups == 1 else (self.distance + 1) * self.groups
 
     def text_of_file(self) -> str:
         """The content of the file."""
