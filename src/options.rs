@@ -143,8 +143,8 @@ impl Options {
         self
     }
 
-    /// Makes filters in at most this many bytes of memory in all, table by table, oldest segments first.
-    /// [`crate::admin::FilterStatistics`] counts the filters left out.
+    /// Makes filters in at most this many bytes of memory in all, with fewer bits if that is less than they should have.
+    /// [`crate::admin::FilterStatistics`] counts what is left out.
     ///
     /// The default is half of the memory that the process may still take when the store first makes a filter. On Linux
     /// that memory is the minimum of `MemAvailable` in `/proc/meminfo` and of the rest of the limits of the process's

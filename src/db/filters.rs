@@ -1,15 +1,16 @@
 //! Builds the prefix filters of an open store, before the first query or in the background.
 //!
-//! A budget limits the memory of all filters. It goes first to the filters that are built or being built, then to those
-//! of the oldest segments, table by table. A table whose filter does not fit has none; queries then read more of its
-//! blocks.
+//! A budget limits the memory of all filters. Those that are built or being built keep theirs. The rest is divided
+//! evenly: the filters that are missing have fewer bits a key if it is less than they should have. If it is less than
+//! they need at least, it goes to the oldest segments, table by table, and a table that gets nothing has no filter.
+//! Queries read more blocks the smaller filters are.
 //!
 //! Key indexes have no filters: their queries look up keys, and the numbers of records that they find all exist.
 
 use crate::executor::{Condvar, Mutex, spawn_background};
 use crate::options::Filters;
 use crate::plan::filter_shape::FilterShape;
-use crate::segment::{Segment, Table};
+use crate::segment::{Filter, Segment, Table};
 use crate::version::StoreContext;
 use std::collections::VecDeque;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -25,7 +26,8 @@ pub struct FilterStatistics {
     pub wanted_bytes: u64,
     /// The filters that are built.
     pub built_bytes: u64,
-    /// Wanted filters that do not fit the budget, even if no filters are built ([`crate::Filters::Off`]).
+    /// What the budget lacks for them, even if no filters are built ([`crate::Filters::Off`]): they have fewer bits, or
+    /// some tables have none.
     pub refused_bytes: u64,
     /// Filters that fit the budget and could not be built: the table cannot be read, or there was no memory.
     pub failed_bytes: u64,
@@ -44,53 +46,61 @@ fn are_useful(context: &StoreContext) -> bool {
 
 /// `segments` are oldest first.
 pub(crate) fn statistics(segments: &[Arc<Segment>], context: &StoreContext) -> FilterStatistics {
-    let (tables, needs) = wanted(segments, &[]);
+    let (tables, needs) = needs(segments, &[]);
     let budget = context.filter_budget();
     let mut statistics = FilterStatistics { budget_bytes: budget, ..FilterStatistics::default() };
-    for ((&(bytes, is_held), allowed), (segment, number)) in needs.iter().zip(allowed(&needs, budget)).zip(tables) {
-        if !is_held && !are_useful(context) {
+    for ((need, granted), (segment, table)) in needs.iter().zip(granted(&needs, budget)).zip(tables) {
+        if need.held.is_none() && !are_useful(context) {
             continue;
         }
-        statistics.wanted_bytes += bytes;
-        let part = match (is_held, allowed) {
-            (true, _) => &mut statistics.built_bytes,
-            (false, false) => &mut statistics.refused_bytes,
-            (false, true) if segment.tables().get(number).is_some_and(Table::filter_failed) => {
-                &mut statistics.failed_bytes
-            }
-            (false, true) => continue,
-        };
-        *part += bytes;
+        let granted = granted.map_or(0, FilterShape::bytes);
+        statistics.wanted_bytes += need.shape.bytes();
+        statistics.built_bytes += need.held.unwrap_or(0);
+        statistics.refused_bytes += need.shape.bytes().saturating_sub(need.held.unwrap_or(granted));
+        let has_failed = segment.tables().get(table).is_some_and(Table::filter_failed);
+        statistics.failed_bytes += if need.held.is_none() && has_failed { granted } else { 0 };
     }
     statistics
 }
 
-type Wanted = (Arc<Segment>, usize);
-/// The bytes of a filter, and whether it is held: built or being built.
-type Need = (u64, bool);
+/// A table that is large enough for a filter: its segment and number.
+type Place = (Arc<Segment>, usize);
 
-/// The tables that are large enough for a filter, and their filters; `at_work` are those whose filters are being built.
-fn wanted(segments: &[Arc<Segment>], at_work: &[Wanted]) -> (Vec<Wanted>, Vec<Need>) {
+#[derive(Clone, Copy, Debug)]
+struct Need {
+    /// The filter that a table should have.
+    shape: FilterShape,
+    /// Bytes of the one that is built or being built.
+    held: Option<u64>,
+}
+
+/// The tables that are large enough for a filter, and their needs; `at_work` are the filters that are being built.
+fn needs(segments: &[Arc<Segment>], at_work: &[(Place, FilterShape)]) -> (Vec<Place>, Vec<Need>) {
     let tables =
         segments.iter().flat_map(|segment| segment.tables().iter().enumerate().map(move |table| (segment, table)));
     let need = |(segment, (number, table)): (&Arc<Segment>, (usize, &Table))| {
-        let is_at_work = at_work.iter().any(|(other, of_other)| Arc::ptr_eq(segment, other) && number == *of_other);
-        let bytes = table.filter_shape()?.bytes();
-        Some(((Arc::clone(segment), number), (bytes, table.filter().is_some() || is_at_work)))
+        let is_it = |((other, of_other), _): &&(Place, FilterShape)| Arc::ptr_eq(segment, other) && number == *of_other;
+        let shape_at_work = || at_work.iter().find(is_it).map(|&(_, shape)| shape);
+        let held = table.filter().map(Filter::shape).or_else(shape_at_work).map(FilterShape::bytes);
+        Some(((Arc::clone(segment), number), Need { shape: table.filter_shape()?, held }))
     };
     tables.filter_map(need).unzip()
 }
 
-/// The filters that a budget allows: those that are held, then each that still fits, in order.
-fn allowed(needs: &[Need], budget: u64) -> Vec<bool> {
-    let held = needs.iter().filter(|(_, is_held)| *is_held).map(|(bytes, _)| *bytes).fold(0, u64::saturating_add);
-    let mut left = budget.saturating_sub(held);
-    let allows = |&(bytes, is_held): &Need| {
-        let fits = bytes <= left;
-        left -= if fits && !is_held { bytes } else { 0 };
-        fits || is_held
+/// The filters that a budget allows to tables that have none.
+fn granted(needs: &[Need], budget: u64) -> Vec<Option<FilterShape>> {
+    let sum = |bytes: &dyn Fn(&Need) -> u64| needs.iter().map(bytes).fold(0, u64::saturating_add);
+    let rest = budget.saturating_sub(sum(&|need| need.held.unwrap_or(0)));
+    let missing = sum(&|need| if need.held.is_none() { need.shape.bytes() } else { 0 });
+    let mut left = rest;
+    let grant = |&Need { shape, held }: &Need| {
+        let even = u128::from(shape.bytes()) * u128::from(rest) / u128::from(missing.max(1));
+        let bytes = u64::try_from(even).unwrap_or(u64::MAX).clamp(shape.least_bytes(), shape.bytes());
+        let granted = if held.is_none() && bytes <= left { shape.within(bytes) } else { None };
+        left -= granted.map_or(0, FilterShape::bytes);
+        granted
     };
-    needs.iter().map(allows).collect()
+    needs.iter().map(grant).collect()
 }
 
 /// The threads that build filters. They end when no filter is left to build, or when this is dropped.
@@ -110,9 +120,9 @@ struct FilterQueue {
 #[derive(Debug, Default)]
 struct Tables {
     /// Tables of the oldest segments first.
-    waiting: VecDeque<Wanted>,
+    waiting: VecDeque<(Place, FilterShape)>,
     /// The tables whose filters are being built, one a thread.
-    at_work: Vec<Wanted>,
+    at_work: Vec<(Place, FilterShape)>,
     threads: usize,
 }
 
@@ -153,13 +163,11 @@ impl FilterMaker {
 }
 
 impl Tables {
-    /// The tables whose filters are neither built nor being built, within the budget.
-    fn missing(&self, segments: &[Arc<Segment>], budget: u64) -> VecDeque<Wanted> {
-        let (wanted, needs) = wanted(segments, &self.at_work);
-        let allowed = allowed(&needs, budget);
-        let chosen =
-            wanted.into_iter().zip(needs).zip(allowed).filter(|((_, (_, is_held)), allowed)| *allowed && !is_held);
-        chosen.map(|((wanted, _), _)| wanted).collect()
+    /// The filters that are neither built nor being built, within the budget.
+    fn missing(&self, segments: &[Arc<Segment>], budget: u64) -> VecDeque<(Place, FilterShape)> {
+        let (places, needs) = needs(segments, &self.at_work);
+        let granted = granted(&needs, budget);
+        places.into_iter().zip(granted).filter_map(|(place, shape)| Some((place, shape?))).collect()
     }
 }
 
@@ -170,16 +178,16 @@ impl FilterQueue {
         while let Some(wanted) = tables.waiting.pop_front().filter(|_| !self.stop.load(Ordering::Relaxed)) {
             tables.at_work.push(wanted.clone());
             drop(tables);
-            let (segment, number) = wanted;
+            let ((segment, number), shape) = wanted;
             if let Some(table) = segment.tables().get(number) {
                 // After a panic of the environment, the thread goes on with other tables; `wait` waits for it.
-                let _ = catch_unwind(AssertUnwindSafe(|| table.build_filter(&self.stop)));
+                let _ = catch_unwind(AssertUnwindSafe(|| table.build_filter(shape, &self.stop)));
                 if table.filter().is_none() && !self.stop.load(Ordering::Relaxed) {
                     table.set_filter_failed();
                 }
             }
             tables = self.tables.lock();
-            tables.at_work.retain(|(other, of_other)| !Arc::ptr_eq(&segment, other) || number != *of_other);
+            tables.at_work.retain(|((other, of_other), _)| !Arc::ptr_eq(&segment, other) || number != *of_other);
         }
         self.end_of_thread(tables);
     }
@@ -205,29 +213,45 @@ impl Drop for FilterMaker {
 mod tests {
     use super::*;
 
-    #[test]
-    fn the_budget_is_granted_table_by_table() {
-        let sizes = [(50, false), (50, false), (20, false), (5, false)];
-        for (budget, expected) in [
-            (0, [false, false, false, false]),
-            (49, [false, false, true, true]),
-            (50, [true, false, false, false]),
-            (99, [true, false, true, true]),
-            (100, [true, true, false, false]),
-            (125, [true, true, true, true]),
-            (u64::MAX, [true, true, true, true]),
-        ] {
-            assert_eq!(allowed(&sizes, budget), expected, "{budget}");
-        }
+    /// Bytes of the filters that are granted to tables of this many keys, of which some have filters.
+    fn bytes(needs: &[(u64, Option<u64>)], budget: u64) -> Vec<u64> {
+        let need = |&(keys, held): &(u64, Option<u64>)| Need { shape: shape(keys), held };
+        let needs: Vec<Need> = needs.iter().map(need).collect();
+        granted(&needs, budget).into_iter().map(|shape| shape.map_or(0, FilterShape::bytes)).collect()
+    }
+
+    fn shape(keys: u64) -> FilterShape {
+        FilterShape::new(keys, 64, Some(1)).unwrap()
     }
 
     #[test]
-    fn held_filters_come_first() {
-        let sizes = [(50, false), (20, false), (50, true)];
-        assert_eq!(allowed(&sizes, 99), [false, true, true]);
-        assert_eq!(allowed(&sizes, 69), [false, false, true]);
-        assert_eq!(allowed(&sizes, 10), [false, false, true]);
-        assert_eq!(allowed(&sizes, 120), [true, true, true]);
-        assert_eq!(allowed(&[(u64::MAX, true), (u64::MAX, true), (1, false)], u64::MAX), [true, true, false]);
+    fn a_budget_is_divided_evenly_and_too_small_a_one_goes_to_the_first() {
+        let (large, small) = (shape(1_000_000), shape(100_000));
+        let all = 2 * large.bytes() + small.bytes();
+        let needs = [(1_000_000, None), (100_000, None), (1_000_000, None)];
+        for budget in [all, u64::MAX] {
+            assert_eq!(bytes(&needs, budget), [large.bytes(), small.bytes(), large.bytes()]);
+        }
+        for budget in [all - 1, all * 2 / 3, all / 3] {
+            let found = bytes(&needs, budget);
+            assert!(found.iter().sum::<u64>() <= budget && found.iter().sum::<u64>() > budget - 3 * 128, "{found:?}");
+            assert!(found[0] == found[2] && found[0].abs_diff(10 * found[1]) < 2000, "{found:?}");
+        }
+        let [most, least] = [large, small].map(FilterShape::least_bytes);
+        assert_eq!(bytes(&needs, 2 * most + least - 1), [most, least, 0]);
+        assert_eq!(bytes(&needs, most - 1), [0, least, 0]);
+        assert_eq!(bytes(&needs, 0), [0, 0, 0]);
+    }
+
+    #[test]
+    fn filters_that_are_there_keep_their_memory() {
+        let one = shape(1_000_000).bytes();
+        let needs = [(1_000_000, None), (1_000_000, Some(one))];
+        assert_eq!(bytes(&needs, 2 * one), [one, 0]);
+        assert_eq!(bytes(&needs, one), [0, 0]);
+        assert_eq!(bytes(&needs, 0), [0, 0]);
+        let half = bytes(&needs, one + one / 2)[0];
+        assert!(half <= one / 2 && half + 64 > one / 2);
+        assert_eq!(bytes(&[(1_000_000, Some(u64::MAX)), (1_000_000, Some(1)), (100_000, None)], u64::MAX), [0, 0, 0]);
     }
 }

@@ -15,6 +15,9 @@ const DENSE_FROM: u32 = 2;
 
 pub(crate) const LINE: u64 = 8;
 
+/// Least bits a key of a filter; with fewer, more than half of the absent prefixes would pass.
+const LEAST_BITS: f64 = 2.0;
+
 /// Most last bits in which prefixes of one line differ: with more, lines fill too unevenly.
 const MOST_SHARING: u32 = 5;
 
@@ -69,6 +72,34 @@ impl FilterShape {
 
     pub(crate) fn bytes(self) -> u64 {
         self.words * 8
+    }
+
+    /// The best filter of the same prefixes in at most so many bytes; `None` if they are too few to be of use.
+    #[expect(clippy::cast_precision_loss, reason = "a ratio")]
+    pub(crate) fn within(self, bytes: u64) -> Option<Self> {
+        if bytes >= self.bytes() {
+            return Some(self);
+        }
+        let words = bytes / 8 / LINE * LINE;
+        let keys = self.words as f64 * 64.0 / self.density.bits;
+        let bits = words as f64 * 64.0 / keys;
+        if bits < LEAST_BITS {
+            return None;
+        }
+        let of = |ones| {
+            let shape = Self { words, density: Density { bits, ones, ..self.density }, ..self };
+            let false_positives = shape.false_positives(keys);
+            Self { density: Density { false_positives, ..shape.density }, ..shape }
+        };
+        let better = |one: &Self, other: &Self| one.density.false_positives.total_cmp(&other.density.false_positives);
+        (1..=self.density.ones).map(of).min_by(better)
+    }
+
+    /// The least bytes that [`FilterShape::within`] takes.
+    #[expect(clippy::cast_precision_loss, clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a size")]
+    pub(crate) fn least_bytes(self) -> u64 {
+        let least = (self.words as f64 * LEAST_BITS / self.density.bits).ceil() as u64;
+        least.next_multiple_of(LINE).min(self.words) * 8
     }
 
     /// The false positive rate after `entered` distinct prefixes.
@@ -127,6 +158,26 @@ mod tests {
             assert!((full - known).abs() < 1e-4, "{full} {known}");
         }
         assert!(usual.false_positives(1e6) < 0.001 && usual.false_positives(0.0) < 1e-9);
+    }
+
+    #[test]
+    fn fewer_bits_within_fewer_bytes() {
+        for radius in [1, 3] {
+            let all = FilterShape::new(20_000_000, 64, Some(radius)).unwrap();
+            assert_eq!(all.within(all.bytes()), Some(all));
+            let least = all.least_bytes();
+            assert!(all.within(least).is_some() && all.within(least - 64).is_none());
+            let mut last = (all.density.false_positives, all.density.ones);
+            for share in (1..20).rev() {
+                let bytes = all.bytes() * share / 20;
+                let Some(shape) = all.within(bytes) else { break };
+                assert!(shape.bytes() <= bytes && shape.bytes() + 64 > bytes && shape.prefix == all.prefix);
+                let next = (shape.density.false_positives, shape.density.ones);
+                assert!(next.0 > last.0 && next.1 <= last.1 && next.0 < 0.5, "{shape:?}");
+                last = next;
+            }
+            assert_eq!(last.1, 1);
+        }
     }
 
     #[test]

@@ -7,7 +7,7 @@
 //! whose block is one 64-bit word: the hash of a prefix names the word and a few bits in it. Prefixes that differ only
 //! in their last bits share a group of eight words, so that flipped prefixes cost no second memory access. `plan`
 //! chooses the number of bits, and of keys that share a word ([`FilterShape`]), by the number of prefixes to be probed:
-//! some 4% or 0.6% of the absent prefixes pass. The filter is built from the table's keys when a store is opened, and
+//! some 4% or 0.6% of the absent prefixes pass, or more where the memory is less. The filter is built from the table's keys when a store is opened, and
 //! never stored.
 
 use crate::codec::prefetch;
@@ -29,7 +29,7 @@ pub(crate) struct FilterPrefix {
     /// The least key with this prefix.
     pub(crate) first: u64,
     word: u32,
-    /// The numbers of its bits in the word, six bits each.
+    /// The numbers of its bits in the word, six bits each; the first ones again if there are less than three.
     bits: u32,
 }
 
@@ -76,7 +76,7 @@ impl Filter {
 
     #[inline]
     fn mask(&self, prefix: FilterPrefix) -> u64 {
-        // There are at least three, so the compiler unrolls all but the fourth.
+        // There are three, some of them equal, or four.
         let bit = |number: u32| 1 << (prefix.bits >> (6 * number) & 63);
         let mask = bit(0) | bit(1) | bit(2);
         if self.shape.density.ones > 3 { mask | bit(3) } else { mask }
@@ -127,8 +127,13 @@ impl FilterPrefix {
         // The shared leading bits name the line; the whole prefix names the word in it and the bits.
         let common = hash(first & leading_ones(shape.prefix - shape.sharing.min(shape.prefix)));
         let own = hash(first ^ common);
+        let bits = match shape.density.ones {
+            1 => (own & 0x3f) * 0x1041,
+            2 => own & 0xfff | (own & 0x3f) << 12,
+            _ => own,
+        };
         let line = (u128::from(common) * u128::from(shape.words / LINE)) >> 64;
-        Self { first, word: (line as u64 * LINE + (own >> 24) % LINE) as u32, bits: own as u32 }
+        Self { first, word: (line as u64 * LINE + (own >> 24) % LINE) as u32, bits: bits as u32 }
     }
 }
 
@@ -145,8 +150,9 @@ mod tests {
     fn what_was_entered_passes_and_of_the_rest_the_share_that_the_planner_reckons_with() {
         // Leading parts that tell all keys apart, that share no line, and that keys share.
         for (radius, leading) in [(1, 64), (3, 64), (1, 24), (1, 22), (3, 22)] {
-            for keys in [70_000, 1_000_000] {
-                let shape = FilterShape::new(keys, leading, Some(radius)).unwrap();
+            for (keys, share) in [(70_000, 100), (1_000_000, 100), (300_000, 70), (300_000, 40), (300_000, 27)] {
+                let all = FilterShape::new(keys, leading, Some(radius)).unwrap();
+                let shape = all.within(all.bytes() * share / 100).unwrap();
                 let bits = leading_ones(shape.prefix);
                 let mut builder = FilterBuilder::new(shape).unwrap();
                 let mut prefixes: Vec<u64> = (1..=keys).map(|number| even(number) & bits).collect();

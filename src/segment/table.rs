@@ -137,17 +137,17 @@ impl Table {
         self.filter_failed.load(atomic::Ordering::Relaxed) && self.filter.get().is_none()
     }
 
+    /// The prefix filter that it should have.
     pub(crate) fn filter_shape(&self) -> Option<FilterShape> {
         self.filter_shape
     }
 
-    /// Builds the prefix filter, unless it exists or is not needed; stops when `stop` is set.
-    pub(crate) fn build_filter(&self, stop: &AtomicBool) -> Result<()> {
+    /// Builds a prefix filter of this shape, unless there is one; stops when `stop` is set.
+    pub(crate) fn build_filter(&self, shape: FilterShape, stop: &AtomicBool) -> Result<()> {
         if self.filter.get().is_none()
-            && let Some(shape) = self.filter_shape
             && let Some(filter) = self.new_filter(shape, stop)?
         {
-            // Another thread may have set the same filter first.
+            // Another thread may have set one first.
             let _ = self.filter.set(filter);
         }
         Ok(())

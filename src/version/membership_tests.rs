@@ -389,7 +389,7 @@ fn a_filter_spares_most_fingerprints_that_are_not_there_a_read() {
         let all = alike::<F>(70_000, 0);
         let (segment, reads) = Fixture::numbers(&numbered(&all)).counted();
         let table = segment.primary_table().unwrap();
-        table.build_filter(&AtomicBool::new(false)).unwrap();
+        table.build_filter(table.filter_shape().unwrap(), &AtomicBool::new(false)).unwrap();
         assert!(table.filter().is_some());
         let mut scratch = Scratch::default();
         for (rank, &fingerprint) in (0..).zip(&all).step_by(37) {

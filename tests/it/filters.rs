@@ -99,14 +99,15 @@ fn made_in_the_background_at_opening_or_never_and_within_their_memory() {
     let queries = queries(&uniform(200_000, 35));
     compare(&store, &records, &queries[..40], 0..=4, "two segments");
     drop(store);
-    let table = one / 2;
-    for (limit, expected) in
-        [(0, 0), (table - 1, 0), (one - 1, table), (one, one), (2 * one - 1, 3 * table), (2 * one, 2 * one)]
-    {
+    // Each of the four filters has memory in whole lines of 64 bytes.
+    let lines = 4 * 64;
+    for limit in [0, one / 8, one / 2, one, 2 * one - 1, 2 * one] {
         let store = open(&options.clone().with_filters(Filters::AtOpen).with_filter_memory(limit));
-        assert_eq!(store.filter_bytes(), expected, "within {limit} bytes");
+        let built = store.filter_bytes();
+        assert!(built <= limit && built + lines > limit, "{built} within {limit} bytes");
         assert_eq!(store.statistics().filter_bytes, 2 * one, "what all of them would take");
-        assert_eq!(of(&store), [2 * one, expected, 2 * one - expected, 0, limit]);
+        assert_eq!(of(&store), [2 * one, built, 2 * one - built, 0, limit]);
+        compare(&store, &records, &queries[..20], 0..=4, &format!("filters of {limit} bytes"));
     }
     let store = open(&options.clone().with_filters(Filters::Off));
     store.wait_for_filters();
@@ -115,7 +116,7 @@ fn made_in_the_background_at_opening_or_never_and_within_their_memory() {
 }
 
 #[test]
-fn a_table_that_has_none_for_want_of_memory_is_searched_without() {
+fn fewer_bits_for_want_of_memory_cost_blocks_and_no_answers() {
     let values = uniform(300_000, 38);
     let (records, queries) = (numbered(&values), queries(&values));
     let mut fixture = Fixture::new(ReadMode::Mmap);
@@ -126,13 +127,22 @@ fn a_table_that_has_none_for_want_of_memory_is_searched_without() {
     };
     let all = open(u64::MAX);
     let wanted = all.filter_bytes();
-    let (one, none) = (open(wanted - 1), open(0));
+    let (half, third, one, none) = (open(wanted / 2), open(wanted / 3), open(wanted / 5), open(0));
     assert_eq!(of(&all), [wanted, wanted, 0, 0, u64::MAX]);
-    assert_eq!(of(&one), [wanted, wanted / 2, wanted / 2, 0, wanted - 1]);
+    for (store, budget) in [(&half, wanted / 2), (&third, wanted / 3)] {
+        let built = store.filter_bytes();
+        assert!(built <= budget && built + 2 * 64 > budget, "{built} within {budget}");
+        assert_eq!(of(store), [wanted, built, wanted - built, 0, budget]);
+    }
+    // Two bits a key and not the usual 7.5, so one table has a filter.
+    let built = one.filter_bytes();
+    assert!(built > wanted / 8 && built < wanted / 7, "{built} of {wanted}");
     assert_eq!(of(&none), [wanted, 0, wanted, 0, 0]);
-    let blocks = [&all, &one, &none].map(|store| work(store, &queries).blocks);
-    assert!(2 * blocks[0] < blocks[1] && 3 * blocks[1] < 2 * blocks[2], "{blocks:?}");
-    compare(&one, &records, &queries[..60], 0..=4, "a filter for one table of two");
+    let blocks = [&all, &half, &third, &one, &none].map(|store| work(store, &queries).blocks);
+    assert!(blocks.is_sorted() && 2 * blocks[0] < blocks[2] && 2 * blocks[1] < blocks[4], "{blocks:?}");
+    for store in [&half, &third, &one] {
+        compare(store, &records, &queries[..60], 0..=4, "filters of fewer bits");
+    }
 }
 
 #[test]
@@ -143,10 +153,13 @@ fn half_of_the_memory_that_is_available_unless_it_is_said() {
     let env = Failing::new(Arc::new(fixture.env.clone()), 0..0).with_available_memory(wanted);
     let options = fixture.options.clone().with_env(Arc::new(env)).with_filters(Filters::AtOpen);
     let half = <Store>::open_read_only(&fixture.path, &options).unwrap();
-    assert_eq!(of(&half), [wanted, wanted / 2, wanted / 2, 0, wanted / 2]);
+    let [.., budget] = of(&half);
+    assert_eq!(budget, wanted / 2);
+    assert!(half.filter_bytes() <= budget && half.filter_bytes() + 2 * 64 > budget);
+    let expected = of(&half);
     drop(half);
     let written = <Store>::open(&fixture.path, &options).unwrap();
-    assert_eq!(of(&written), [wanted, wanted / 2, wanted / 2, 0, wanted / 2], "of a store that is written too");
+    assert_eq!(of(&written), expected, "of a store that is written too");
     drop(written);
     let said = <Store>::open_read_only(&fixture.path, &options.with_filter_memory(wanted)).unwrap();
     assert_eq!(of(&said), [wanted, wanted, 0, 0, wanted]);
