@@ -143,7 +143,7 @@ impl Options {
         self
     }
 
-    /// Makes filters in at most this many bytes of memory in all, with fewer bits if that is less than they should have.
+    /// Makes filters in at most this many bytes of memory in all; they have fewer bits if they should have more.
     /// [`crate::admin::FilterStatistics`] counts what is left out.
     ///
     /// The default is half of the memory that the process may still take when the store first makes a filter. On Linux

@@ -12,8 +12,8 @@ The documents are those of benches/peers/documents.py, in Parquet; 14 bands of 8
 * `fpstore.ray`: `fpstore.ray.dedup` of texts with single linkage, on a local cluster of Ray, from Parquet files to
   `write_parquet`. Its features are five words in a row, which are other ones than datatrove's.
 * `datatrove on Ray`: its four stages by RayPipelineExecutor, on such a cluster.
-* `Data-Juicer`: its RayBTSMinhashDeduplicator, from `read_parquet` to `write_parquet`, on such a cluster. The rows, which
-  it copies, are its only intermediate files: bands and links go from process to process, and are not counted.
+* `Data-Juicer`: its RayBTSMinhashDeduplicator, from `read_parquet` to `write_parquet`, on such a cluster. The rows,
+  which it copies, are its only intermediate files: bands and links go from process to process, and are not counted.
 
 Prints medians: seconds of the process, Ray's start included; bytes of intermediate files; the largest sum of the memory
 of all processes without mapped files; and the documents that stay.
@@ -75,7 +75,8 @@ def on_ray(source, folder):
     import fpstore.ray
 
     options = {"bands": BUCKETS, "rows": ROWS, "features": "words:5"}
-    kept = fpstore.ray.dedup(sorted(source.glob("*.parquet")), folder / "work", text="text", method="minhash", linkage="single",
+    files = sorted(source.glob("*.parquet"))
+    kept = fpstore.ray.dedup(files, folder / "work", text="text", method="minhash", linkage="single",
                              tasks=documents.PARTS, **options)
     kept.write_parquet(str(folder / "kept"))
 

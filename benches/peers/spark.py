@@ -6,8 +6,8 @@
     benches/peers/spark.py --records 1000000 [--rounds 3] [--sides fpstore,recipe]
     benches/peers/spark.py --documents 20000                # texts, beside MinHashLSH of Spark ML
 
-The data are those of benches/peers/stages.py, or the documents of benches/peers/documents.py. `fpstore` is `fpstore.spark.dedup` with single linkage. `recipe` is what
-is usual in plain Spark: explode the bands, group by them, link each document to the smallest of its group, and find
+The data are those of benches/peers/stages.py, or the documents of benches/peers/documents.py. `fpstore` is
+`fpstore.spark.dedup` with single linkage. `recipe` is what is usual in plain Spark: explode the bands, group by them, link each document to the smallest of its group, and find
 connected components by large and small stars until nothing changes (Kiveris et al., SoCC 2014), as GraphFrames and the
 script of text-dedup do; then an anti-join. What an iteration needs stays in memory (localCheckpoint). Fingerprints are
 cut into four blocks of 16 bits, of which two within three bits share one, joined by the blocks, compared, and linked.

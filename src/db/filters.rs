@@ -3,7 +3,8 @@
 //! A budget limits the memory of all filters. Those that are built or being built keep theirs. The rest is divided
 //! evenly: the filters that are missing have fewer bits a key if it is less than they should have. If it is less than
 //! they need at least, it goes to the oldest segments, table by table, and a table that gets nothing has no filter.
-//! Queries read more blocks the smaller filters are.
+//! Queries read more blocks the smaller filters are. A filter keeps its bits until its segment is merged or the store is
+//! opened anew; so the segments of later writes get what earlier ones have left.
 //!
 //! Key indexes have no filters: their queries look up keys, and the numbers of records that they find all exist.
 

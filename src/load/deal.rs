@@ -33,8 +33,8 @@ pub struct DealtStore {
 }
 
 /// Divides the records of a state among stores: one for each part of a join at distance `k`, and each of its groups
-/// that has records. `place` names the directory of a store, which must not exist. With a single group, each part would
-/// have the same store, so there is one, that of part 0, for all of them.
+/// that has records. `place` names the directory of a store, which must not exist. With one group, all parts share the
+/// store of part 0.
 ///
 /// They have one record of each fingerprint, the one with the smallest id, and a single table, which is enough for
 /// joins. The pairs of a part are between fingerprints of one of its groups, so each group may be joined by itself

@@ -7,8 +7,8 @@
 //! whose block is one 64-bit word: the hash of a prefix names the word and a few bits in it. Prefixes that differ only
 //! in their last bits share a group of eight words, so that flipped prefixes cost no second memory access. `plan`
 //! chooses the number of bits, and of keys that share a word ([`FilterShape`]), by the number of prefixes to be probed:
-//! some 4% or 0.6% of the absent prefixes pass, or more where the memory is less. The filter is built from the table's keys when a store is opened, and
-//! never stored.
+//! some 4% or 0.6% of the absent prefixes pass, or more where the memory is less. The filter is built from the table's
+//! keys when a store is opened, and never stored.
 
 use crate::codec::prefetch;
 use crate::env::Array;
@@ -29,7 +29,7 @@ pub(crate) struct FilterPrefix {
     /// The least key with this prefix.
     pub(crate) first: u64,
     word: u32,
-    /// The numbers of its bits in the word, six bits each; the first ones again if there are less than three.
+    /// The numbers of its bits in the word, six bits each; the first ones again if there are fewer than three.
     bits: u32,
 }
 

@@ -84,7 +84,7 @@ pub struct Dealt {
 }
 
 /// Divides the records of a state among new stores in `folder`, which exists: [`fpstore::bulk::deal`]. Their names are
-/// `part-0-group-0` and so on; with one group there is no other one.
+/// `part-0-group-0` and so on; with one group, only that one exists.
 ///
 /// # Errors
 /// Those of [`fpstore::bulk::deal`].

@@ -1,8 +1,10 @@
-//! Clusters of vertices and shares of records, for the stages.
+//! Clusters of vertices, shares of records and digests in common, for the stages.
 
 use std::sync::Arc;
 
-use arrow_array::{Array, ArrayRef, UInt32Array};
+use arrow_array::cast::AsArray;
+use arrow_array::types::UInt64Type;
+use arrow_array::{Array, ArrayRef, BooleanArray, UInt32Array};
 use fpring::Hash;
 use fpstore::{IdRef, Result};
 use fpstore_bindings::input::{IdColumn, invalid};
@@ -50,6 +52,25 @@ fn shares_of(column: &ArrayRef, count: u32) -> Result<ArrayRef> {
         Ok(share)
     };
     Ok(Arc::new(UInt32Array::from((0..column.len()).map(of_row).collect::<Result<Vec<_>>>()?)))
+}
+
+/// Whether each number of a column is in an ascending one: an array of bool, given two columns of uint64.
+#[pyfunction]
+pub(crate) fn in_sorted(py: Python<'_>, values: &Bound<'_, PyAny>, ascending: &Bound<'_, PyAny>) -> PyResult<PyArray> {
+    let (values, ascending) =
+        (Source::of("values", values)?.whole(py)?, Source::of("ascending", ascending)?.whole(py)?);
+    call::run(py, move |_| {
+        let known = numbers(&ascending)?;
+        let found = numbers(&values)?.iter().map(|value| known.binary_search(value).is_ok()).collect::<Vec<_>>();
+        Ok(Arc::new(BooleanArray::from(found)))
+    })
+    .map(PyArray::new)
+}
+
+/// The numbers of a column without nulls.
+fn numbers(column: &ArrayRef) -> Result<&[u64]> {
+    let numbers = column.as_primitive_opt::<UInt64Type>().filter(|numbers| numbers.null_count() == 0);
+    numbers.map(|numbers| &**numbers.values()).ok_or_else(|| invalid("expected a column of uint64 without nulls"))
 }
 
 /// The bytes of an argument such as `4GiB`.

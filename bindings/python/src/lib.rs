@@ -60,7 +60,7 @@ mod _native {
     #[pymodule_export]
     use crate::batch::{_batch, PyBatch};
     #[pymodule_export]
-    use crate::graph::{bytes_of, linked, shares};
+    use crate::graph::{bytes_of, in_sorted, linked, shares};
     #[pymodule_export]
     use crate::key_index::{_key_match, PyKeyIndex, PyKeyMatch, PyKeySnapshot};
     #[pymodule_export]

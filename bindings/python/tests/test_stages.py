@@ -98,7 +98,7 @@ def test_results_are_those_of_one_store(tmp_path, name, linkage):
     values, ids = make()
     inputs = files(tmp_path, values, ids, width)
     expected = one_store(tmp_path, values, ids, k, linkage, width)
-    for tasks, groups in ((1, None), (3, None), (3, 2), (16, 4)):
+    for tasks, groups in ((1, None), (3, None), (3, 1), (3, 2), (16, 4)):
         place = tmp_path / f"job-{tasks}-{groups}"
         job = stages.create(place, inputs, distance=k, tasks=tasks, groups=groups, linkage=linkage)
         job.run_all()
@@ -111,10 +111,12 @@ def test_results_are_those_of_one_store(tmp_path, name, linkage):
 def test_groups_are_as_many_as_there_are_rows_for(tmp_path, monkeypatch):
     values, ids = near(2000, 64)
     inputs = files(tmp_path, values, ids)
-    made = [stages.create(tmp_path / "few", inputs, tasks=16)]
-    monkeypatch.setattr("fpstore.stages._job.ROWS_OF_GROUP", len(values) // 3)
+    made = [stages.create(tmp_path / "few", inputs, tasks=16), stages.create(tmp_path / "said", inputs, groups=1)]
+    # Enough for three groups, each row counted once for each of the four parts.
+    monkeypatch.setattr("fpstore.stages._job.ROWS_OF_GROUP", 4 * len(values) // 3 + 1)
     made += [stages.create(tmp_path / f"{tasks}", inputs, tasks=tasks) for tasks in (4, 8, 16, 100)]
-    assert [job.plan.groups for job in made] == [1, 1, 2, 3, 3]
+    assert [job.plan.groups for job in made] == [1, 1, 1, 2, 3, 3]
+    assert [job.tasks("join") for job in made] == [1, 4, 4, 8, 12, 12]
 
 
 def test_every_pair_is_found_by_one_task(tmp_path):
@@ -352,9 +354,9 @@ def test_the_program(tmp_path):
         return subprocess.run(command, capture_output=True, text=True, check=False)
 
     folder = tmp_path / "job"
-    assert run("create", folder, "--tasks", "2", *inputs).stdout == "partition=2 join=4 decide=1 keep=2\n"
+    assert run("create", folder, "--tasks", "2", *inputs).stdout == "partition=2 join=1 decide=1 keep=2\n"
     assert run("run", folder, "partition").returncode == 0
-    assert run("status", folder).stdout.splitlines() == ["partition\t2\t2", "join\t0\t4", "decide\t0\t1", "keep\t0\t2"]
+    assert run("status", folder).stdout.splitlines() == ["partition\t2\t2", "join\t0\t1", "decide\t0\t1", "keep\t0\t2"]
     early = run("run", folder, "keep", "0")
     assert (early.returncode, early.stdout) == (2, "") and "keep needs all of join" in early.stderr
     assert run("missing", folder, "join").stdout == "0\n" and run("missing", folder, "partition").stdout == ""

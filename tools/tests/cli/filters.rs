@@ -34,8 +34,8 @@ fn filters_that_do_not_fit_are_told_with_the_remedy() {
     let store = store(&place);
     for options in [&[][..], &["--filter", "on"]] {
         let warning = told(&store, &[options, &["--filter-memory", "64KiB"]].concat());
-        let expected = "fpquery: warning: prefix filters take 128.2 KiB and may take 64.0 KiB: 64.2 KiB are left out, so \
-                        queries read more blocks; --filter-memory 129KiB allows all\n";
+        let expected = "fpquery: warning: prefix filters take 128.2 KiB and may take 64.0 KiB: 64.2 KiB are left out, \
+                        so queries read more blocks; --filter-memory 129KiB allows all\n";
         assert_eq!(warning, expected, "{options:?}");
         assert_eq!(told(&store, &[options, &["--filter-memory", "129KiB"]].concat()), "", "{options:?}");
         assert_eq!(told(&store, &[options, &["--filter-memory", "64KiB", "--quiet"]].concat()), "");

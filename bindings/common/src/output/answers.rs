@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use arrow_array::{RecordBatch, RecordBatchReader};
 use arrow_schema::{ArrowError, SchemaRef};
@@ -17,6 +17,8 @@ use crate::threads::no_thread;
 
 /// Batches that may wait to be read.
 const AHEAD: usize = 4;
+/// How long rows wait for more that come after them.
+const PATIENCE: Duration = Duration::from_millis(100);
 
 /// Record batches of an answer, in order. Ends after the first error; work that is not read to the end stops when this is
 /// dropped.
@@ -29,7 +31,7 @@ pub struct Answers {
     skipped: Arc<AtomicU64>,
 }
 
-/// Takes the rows of an answer. Combines few rows with those that follow, because each batch costs its reader time.
+/// Takes the rows of an answer. Combines few rows with those that follow soon, because each batch costs its reader time.
 #[derive(Debug)]
 pub struct Sender {
     batches: SyncSender<Result<RecordBatch>>,
@@ -37,11 +39,17 @@ pub struct Sender {
     skipped: Arc<AtomicU64>,
 }
 
-/// Batches that wait for more, and the number of their rows.
-type Waiting = (Vec<RecordBatch>, usize);
+/// Batches that wait for more.
+#[derive(Debug, Default)]
+struct Waiting {
+    batches: Vec<RecordBatch>,
+    rows: usize,
+    /// When the first one came.
+    since: Option<Instant>,
+}
 
 impl Sender {
-    /// Passes rows on, if there are any; breaks once the answers were dropped.
+    /// Passes rows on, if there are any, unless they are few and wait for more; breaks if the answers were dropped.
     ///
     /// # Errors
     /// As [`Rows::finish`].
@@ -50,17 +58,17 @@ impl Sender {
             return Ok(ControlFlow::Continue(()));
         }
         let mut waiting = self.waiting();
-        waiting.1 += rows.count();
-        waiting.0.push(rows.finish()?);
-        if waiting.1 < BATCH / 2 {
+        waiting.rows += rows.count();
+        waiting.batches.push(rows.finish()?);
+        if waiting.rows < BATCH / 2 && waiting.since.get_or_insert_with(Instant::now).elapsed() < PATIENCE {
             return Ok(ControlFlow::Continue(()));
         }
-        self.pass(&std::mem::take(&mut *waiting).0)
+        self.pass(&std::mem::take(&mut *waiting).batches)
     }
 
     /// Passes on the rows that wait.
     fn flush(&self) -> Result<ControlFlow<()>> {
-        self.pass(&std::mem::take(&mut *self.waiting()).0)
+        self.pass(&std::mem::take(&mut *self.waiting()).batches)
     }
 
     fn waiting(&self) -> MutexGuard<'_, Waiting> {
@@ -189,8 +197,8 @@ mod tests {
     use arrow_array::cast::AsArray;
     use arrow_array::types::UInt64Type;
 
-    /// The answers of work that sends these numbers of rows, numbered, and then fails.
-    fn answers(counts: &'static [usize]) -> Vec<std::result::Result<Vec<u64>, ArrowError>> {
+    /// The answers of work that sends these numbers of rows, numbered, with a pause after each, and then fails.
+    fn answers(counts: &'static [usize], pause: Duration) -> Vec<std::result::Result<Vec<u64>, ArrowError>> {
         let layout = Layout::new(&[("number", Kind::Number)]);
         let shape = layout.clone();
         let started = Answers::start(&layout, Progress::default(), move |sender| {
@@ -203,6 +211,7 @@ mod tests {
                     next += 1;
                 }
                 assert!(sender.send(rows)?.is_continue());
+                std::thread::sleep(pause);
             }
             Err(Error::new(ErrorKind::Io, "the end"))
         });
@@ -219,11 +228,16 @@ mod tests {
             (&[BATCH, 1, BATCH, BATCH], &[BATCH, BATCH + 1, BATCH]),
             (&[], &[]),
         ] {
-            let mut found = answers(counts);
+            let mut found = answers(counts, Duration::ZERO);
             assert!(found.pop().unwrap().unwrap_err().to_string().contains("the end"));
             let found: Vec<Vec<u64>> = found.into_iter().map(std::result::Result::unwrap).collect();
             assert_eq!(found.iter().map(Vec::len).collect::<Vec<_>>(), expected);
             assert!(found.concat().into_iter().eq(0..counts.iter().sum::<usize>() as u64));
         }
+    }
+    #[test]
+    fn rows_of_slow_work_come_before_its_end() {
+        let found = answers(&[1, 1, 1, 1], PATIENCE);
+        assert_eq!(found.iter().flatten().map(Vec::len).collect::<Vec<_>>(), [2, 2]);
     }
 }

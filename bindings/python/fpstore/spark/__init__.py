@@ -26,7 +26,7 @@ from typing import Any
 
 import fpstore
 from fpstore import _queries, stages
-from fpstore._arrow import pa
+from fpstore._arrow import pa, pq
 from fpstore.errors import FpstoreError, InvalidInputError
 from fpstore.stages import _inputs, _sketch
 from fpstore.stages._job import new_rows, run_task
@@ -45,10 +45,10 @@ def run(spark: Any, job: stages.Job) -> None:
 def dedup(rows: Any, folder: str | os.PathLike[str], /, **how: Any) -> Any:
     """The rows of a DataFrame without near-duplicates, a DataFrame.
 
-    Runs a job in ``folder``, a new directory that all executors see. A DataFrame that is Parquet files, and nothing
-    more, is read from these; then they have to stay as they are. The rows of others are written beside ``folder``
-    first. ``how`` are the arguments of :func:`fpstore.stages.create`. The job stays: ``stages.open(folder).removed()``
-    returns the files with the evidence.
+    Runs a job in ``folder``, a new directory that all executors see. The files of ``spark.read.parquet(...)``, without
+    further steps, are read where they are, and must not change until the job is done. The rows of another DataFrame
+    are written beside ``folder`` first. ``how`` are the arguments of :func:`fpstore.stages.create`. The job stays:
+    ``stages.open(folder).removed()`` returns the files with the evidence.
     """
     spark = rows.sparkSession
     place, beside = new_rows(folder)
@@ -72,7 +72,19 @@ def _files(rows: Any) -> list[str]:
         return []
     # A schema that was given to Spark may have fewer columns, or other types.
     is_whole = _read(rows.sparkSession, files).schema == rows.schema
-    return files if is_whole and _inputs.are_same(files) else []
+    return files if is_whole and all(map(_is_read_alike, files)) and _inputs.are_same(files) else []
+
+
+def _is_read_alike(file: str) -> bool:
+    """Whether a file says the same to Spark and to pyarrow: timestamps of 96 bits do not, nor dates before 1582 in the
+    calendar of Spark 2, which later versions mark."""
+    metadata = pq.read_metadata(file)
+    marks: dict[bytes, bytes] = metadata.metadata or {}
+    is_of_spark = b"org.apache.spark.sql.parquet.row.metadata" in marks
+    is_old = is_of_spark and marks.get(b"org.apache.spark.version", b"2").startswith(b"2")
+    is_marked = any(mark.startswith(b"org.apache.spark.legacy") for mark in marks)
+    types = {metadata.schema.column(number).physical_type for number in range(len(metadata.schema))}
+    return not is_old and not is_marked and "INT96" not in types
 
 
 def _read(spark: Any, files: Iterable[str | os.PathLike[str]], schema: Any = None) -> Any:
@@ -112,8 +124,7 @@ def sketch(rows: Any, text: str = "text", method: str = "simhash", *, column: st
             made = _signed(_sketch.sketches(batch[text], method, options, type))
             yield pa.record_batch([*batch.columns, made], names=[*batch.schema.names, name])
 
-    types = {pa.int64(): "bigint", pa.binary(): "binary", pa.list_(pa.int64()): "array<bigint>"}
-    return rows.mapInArrow(work, _with(rows, {name: types[_signed_type(type)]}))
+    return rows.mapInArrow(work, _with(rows, {name: _signed_type(type)}))
 
 
 _STORES: dict[str, fpstore.Store] = {}
@@ -150,16 +161,23 @@ def _matches(batch: Any, column: str, store: fpstore.Store, k: int | None) -> It
 
 
 def _schema(rows: Any, width: int, ids: str) -> Any:
-    types = ["bigint" if width == 64 else "binary", "int", "string" if ids == "text" else "bigint"]
+    types = [pa.int64() if width == 64 else pa.binary(), pa.int32(), pa.string() if ids == "text" else pa.int64()]
     return _with(rows, dict(zip(_queries.check_names(rows.columns, ids), types)))
 
 
-def _with(rows: Any, added: dict[str, str]) -> Any:
-    """The schema of a DataFrame with more columns."""
+def _with(rows: Any, added: dict[str, Any]) -> Any:
+    """The schema of a DataFrame with more columns, of these types of Arrow."""
     types: Any = importlib.import_module("pyspark.sql.types")
+    of_arrow = {
+        pa.int64(): types.LongType(),
+        pa.int32(): types.IntegerType(),
+        pa.string(): types.StringType(),
+        pa.binary(): types.BinaryType(),
+        pa.list_(pa.int64()): types.ArrayType(types.LongType()),
+    }
     schema = types.StructType(list(rows.schema.fields))
     for name, type in added.items():
-        schema = schema.add(name, type)
+        schema = schema.add(name, of_arrow[type])
     return schema
 
 

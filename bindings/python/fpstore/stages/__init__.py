@@ -27,7 +27,7 @@ stage        tasks            result of a task
 `partition`  n                stores of a share of the fingerprints: one for each part of the join and each group; or
                               a file of the keys in common with others, in the order of their groups
 `join`       (k + 1) groups   the near pairs, or a spanning forest of them, of one group of fingerprints; one task for
-                              all parts if there is one group
+                              all parts if that is little work
              groups, of keys  the records that share a key of one group of keys, or a spanning forest of them
 `components` 0 or more        a step towards the connected components, on a share of the records
 `decide`     1 or more        which records are removed, and why, of some components
@@ -46,8 +46,9 @@ Guaranteed:
   and no task has to know what others find.
 
 Memory of a task is `memory` and some batches of rows, of 32 MiB each as they are stored; in `digest` and `partition` of
-keys it is some 400 MiB. In `common` it is some 60 bytes for each key of each record of the group, and in `join` of keys
-some 100 bytes for each that has a digest in common with another one.
+keys it is some 400 MiB, and in `partition` 8 bytes more for each key of the share that has a digest in common with
+another key. In `common` it is some 70 bytes for each key of each record of the group, and in `join` of keys some 100
+bytes for each of those in common.
 
 `decide` takes memory for each link: a near pair, a record that is equal to another one, or, of keys, a key that a
 record shares (with single linkage, all of these are links of forests). That is some 160 bytes with single linkage and

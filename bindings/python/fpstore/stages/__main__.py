@@ -37,7 +37,7 @@ def _parser() -> argparse.ArgumentParser:
     create.add_argument("--distance", type=int, help="bits in which near fingerprints may differ (3)")
     create.add_argument("--linkage", default="star", choices=LINKAGES)
     create.add_argument("--tasks", type=int, default=16, help="tasks of a stage (16)")
-    groups = "groups of keys (tasks), or of each part of the join (tasks / (distance + 1))"
+    groups = "groups of keys (tasks), or of each part of the join (at most tasks / (distance + 1))"
     create.add_argument("--groups", type=int, help=groups)
     create.add_argument("--memory", default="1GiB", help="bytes of memory of a task (1GiB)")
     run = commands.add_parser("run", help="run a task, or all that are left")

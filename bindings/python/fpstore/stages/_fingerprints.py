@@ -35,7 +35,7 @@ def _records(plan: Plan, task: int) -> Iterator[Any]:
 
 
 def partition(plan: Plan, task: int, place: pathlib.Path) -> None:
-    """Stores of the groups of a share, and a file of the records that are equal within it."""
+    """Stores of the groups of a share, and a file of the records that are equal within it, if there are any."""
     batches = _records(plan, task)
     first = next(batches, None)
     if first is None:
@@ -43,14 +43,15 @@ def partition(plan: Plan, task: int, place: pathlib.Path) -> None:
     all_of_share = place / "all"
     with _created(plan, all_of_share) as store:
         store.load(pa.RecordBatchReader.from_batches(first.schema, itertools.chain([first], batches)))
-        is_dealt = plan.groups == 1 and not _has_equal(store)
-        _write_equal(plan, store, place)
-        if not is_dealt:
+        if has_equal := _has_equal(store):
+            _write_equal(plan, store, place)
+        # Otherwise the store is what `deal` would make of it.
+        if is_dealt := plan.groups > 1 or has_equal:
             store.deal(place, groups=plan.groups, k=plan.distance)
     if is_dealt:
-        all_of_share.rename(place / _name(0, 0))
-    else:
         shutil.rmtree(all_of_share)
+    else:
+        all_of_share.rename(place / _name(0, 0))
 
 
 def _name(part: int, group: int) -> str:
@@ -65,9 +66,8 @@ def _has_equal(store: fpstore.Store) -> bool:
 
 
 def _write_equal(plan: Plan, store: fpstore.Store, place: pathlib.Path) -> None:
-    """Writes which records have equal fingerprints, if there are any."""
-    if _has_equal(store):
-        write(place / EQUAL, store.clusters(0, min_size=2, memory=plan.memory), _is_no_label)
+    """Writes which records have equal fingerprints."""
+    write(place / EQUAL, store.clusters(0, min_size=2, memory=plan.memory), _is_no_label)
 
 
 def _is_no_label(batch: Any) -> Any:
@@ -76,9 +76,10 @@ def _is_no_label(batch: Any) -> Any:
 
 def join(plan: Plan, task: int, place: pathlib.Path) -> None:
     """The near pairs of a group or, for single linkage, a spanning forest of them; and its equal records."""
-    # The parts of a single group are joined together.
-    part, group = divmod(task, plan.groups) if plan.groups > 1 else (None, 0)
-    paths = [plan.result("partition", number) / _name(part or 0, group) for number in range(plan.tasks)]
+    part, group = (None, 0) if plan.is_small else divmod(task, plan.groups)
+    # The parts of a single group have one store.
+    name = _name(part if part and plan.groups > 1 else 0, group)
+    paths = [plan.result("partition", number) / name for number in range(plan.tasks)]
     with contextlib.ExitStack() as opened:
         stores: list[fpstore.Store] = []
         for path in filter(pathlib.Path.exists, paths):
@@ -128,7 +129,7 @@ def _join(plan: Plan, part: int | None, store: fpstore.Store, place: pathlib.Pat
         write(place / NEAR, store.clusters(plan.distance, min_size=2, **how), _is_no_label)
         return
     write(place / NEAR, _without_fingerprints(store.pairs(plan.distance, distinct=True, **how)))
-    if not part:
+    if not part and _has_equal(store):
         _write_equal(plan, store, place)
 
 

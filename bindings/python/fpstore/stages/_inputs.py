@@ -29,26 +29,24 @@ def schema(files: Sequence[str]) -> Any:
     return pa.schema([field.with_nullable(True) for field in _opened(files[0]).schema_arrow])
 
 
-def rows(files: Sequence[str]) -> int:
-    """Number of rows."""
-    return sum(_opened(file).metadata.num_rows for file in files)
-
-
-def check_same(files: Sequence[str]) -> None:
-    """Refuses files with other columns than the first one, or with other types."""
-    expected = schema(files)
+def check_same(files: Sequence[str]) -> int:
+    """Refuses files with other columns than the first one, or with other types. Returns the number of rows."""
+    expected, rows = schema(files), 0
     for file in files:
-        found = _opened(file).schema_arrow
+        opened = _opened(file)
+        rows += opened.metadata.num_rows
+        found = opened.schema_arrow
         _check_columns(file, found, expected)
         if extra := set(found.names) - set(expected.names):
             raise InvalidInputError(f"{file}: the column {min(extra)!r} is not in the first file, {files[0]}", file)
+    return rows
 
 
 def are_same(files: Sequence[str]) -> bool:
     """Whether files are of Parquet and have the same columns."""
     try:
         check_same(files)
-    except InvalidInputError:
+    except (InvalidInputError, pa.ArrowException):
         return False
     return True
 

@@ -13,8 +13,8 @@ from typing import Any
 
 from fpstore import errors
 from fpstore._arrow import pa
-from fpstore.stages import _columns, _components, _decide, _digests, _fingerprints, _inputs, _keys, _places, _plan, _shares
-from fpstore.stages import _sketch
+from fpstore.stages import _columns, _components, _decide, _digests, _fingerprints, _inputs, _keys, _places, _plan
+from fpstore.stages import _shares, _sketch
 from fpstore.stages._plan import Plan
 
 _Work = Callable[[Plan, int, pathlib.Path], None]
@@ -31,8 +31,8 @@ _OF_FINGERPRINTS: dict[str, _Work] = {
 _OF_KEYS = _OF_FINGERPRINTS | {"partition": _keys.partition, "join": _keys.join}
 PATIENCE = 60.0
 """Seconds for which results are waited for that tasks on other machines have made."""
-ROWS_OF_GROUP = 1 << 24
-"""Rows for which the join of fingerprints has another group."""
+ROWS_OF_GROUP = 1 << 26
+"""Rows, counted once for each part, for which the join of fingerprints has another group: some ten core-seconds."""
 STAGES = tuple(_OF_FINGERPRINTS)
 """The names of the stages, in their order."""
 
@@ -277,8 +277,9 @@ def create(
     method : of texts "simhash" makes fingerprints and "minhash" keys
     linkage : "star" or "complete", where a removed record is near its keeper, or "single", where the keeper of a
         connected component stays; of records that are near, that with the smallest id stays
-    groups : number of groups of keys, or of each part of the join; by default so that `join` has about `tasks` tasks,
-        but of fingerprints no more groups than one for each 16 Mi rows
+    groups : number of groups of keys, or of each of the `distance` + 1 parts of the join; by default so that `join` has
+        about `tasks` tasks, but of fingerprints one group for each 64 Mi rows, counted once for each part, and one task
+        if they are less
     memory : bytes of memory of a task that loads, joins or decides. The less it is, the more tasks decide
     options : of :func:`fpstore.simhash` or :func:`fpstore.bands`, for texts
 
@@ -306,7 +307,7 @@ def create(
     if of_keys and distance is not None:
         raise errors.InvalidInputError("distance is of fingerprints; records are near that share a key")
     distance = 0 if of_keys else 3 if distance is None else distance
-    _inputs.check_same(files)
+    rows = _inputs.check_same(files)
     ids, width, hasher = _columns.kind_of_ids(files, id), 64, None
     if text is not None:
         _columns.check_texts(files, text)
@@ -316,6 +317,9 @@ def create(
     else:
         width = _columns.width(files, str(fingerprint))
     place = pathlib.Path(os.path.abspath(os.fspath(folder)))
+    parts = max(distance, 0) + 1
+    # As many as give `join` the tasks, or a few more; and as many as it needs.
+    most, needed = -(-tasks // parts), -(-rows * parts // ROWS_OF_GROUP)
     plan = Plan(
         inputs=files,
         id=id,
@@ -327,7 +331,8 @@ def create(
         distance=distance,
         linkage=linkage,
         tasks=tasks,
-        groups=_groups(files, tasks, of_keys, distance) if groups is None else groups,
+        groups=(most if of_keys else max(1, min(most, needed))) if groups is None else groups,
+        is_small=groups is None and not of_keys and needed < 2,
         memory=memory,
         ids=ids,
         width=width,
@@ -341,13 +346,6 @@ def create(
         raise errors.AlreadyExistsError(f"{place}: the folder is not empty; choose another one", place)
     _places.write_text(place / _plan.NAME, content)
     return Job(plan)
-
-
-def _groups(files: list[str], tasks: int, of_keys: bool, distance: int) -> int:
-    """As many groups as give `join` the tasks, or a few more. Those of fingerprints are not small: a single group is
-    joined in a second or two."""
-    most = -(-tasks // (max(distance, 0) + 1))
-    return most if of_keys else max(1, min(most, -(-_inputs.rows(files) // ROWS_OF_GROUP)))
 
 
 def open(folder: str | os.PathLike[str]) -> Job:

@@ -41,7 +41,7 @@ def partition(plan: Plan, task: int, place: pathlib.Path) -> None:
         out = opened.enter_context(Sender(place / MEMBERSHIPS, schema, **how))
         linked = opened.enter_context(_files.writer(place / EQUAL, links)) if single else None
         for table in in_common(plan, task):
-            table = ordered(table, "group", "key", "id")
+            table = ordered(table.select(["group", "key", "id"]), "group", "key", "id")
             if linked is not None:
                 linked.write_table(_forest(table).cast(links))
                 table = table.filter(pc.invert(is_repeated(table["key"]))).combine_chunks()

@@ -15,8 +15,8 @@ GOLDEN = pa.scalar(0x9E37_79B9_7F4A_7C15, pa.uint64())
 """2^64 divided by the golden ratio: multiplying by it spreads keys that are small numbers (Knuth, The Art of Computer
 Programming 3, 6.4)."""
 BITS = 40
-"""Bits of a digest. Of 10^10 keys, one in a hundred has the digest of another one; and the differences between those of
-a share take some three bytes."""
+"""Bits of a digest. Of 10^11 keys, one in eleven has the digest of another key by chance, and is sent for nothing. The
+differences between the digests of a share, in order, take some three bytes."""
 
 
 def memberships(plan: Plan, task: int) -> Iterator[Any]:

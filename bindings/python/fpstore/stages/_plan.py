@@ -35,6 +35,7 @@ class Plan:
     linkage: str
     tasks: int
     groups: int
+    is_small: bool
     memory: int | str
     ids: str
     width: int
@@ -52,9 +53,9 @@ class Plan:
 
     @property
     def join_tasks(self) -> int:
-        """Tasks of the stage `join`: one for each group or, of fingerprints, for each part and group, but one for all
-        parts of a single group."""
-        return self.groups if self.has_keys or self.groups == 1 else (self.distance + 1) * self.groups
+        """Tasks of the stage `join`: one for each group or, of fingerprints, for each part and group; one for all parts
+        if that is little work."""
+        return self.groups if self.has_keys or self.is_small else (self.distance + 1) * self.groups
 
     def text_of_file(self) -> str:
         """The content of the file."""
@@ -69,7 +70,7 @@ class Plan:
         """Refuses values that no job has."""
         for name, types in _TYPES.items():
             value = getattr(self, name)
-            if not isinstance(value, types) or isinstance(value, bool):
+            if not isinstance(value, types) or isinstance(value, bool) != (types == (bool,)):
                 raise InvalidInputError(f"{name}={value!r}: expected {' or '.join(type.__name__ for type in types)}")
         for name, least in {"tasks": 1, "groups": 1, "distance": 0}.items():
             if getattr(self, name) < least:
@@ -86,6 +87,8 @@ class Plan:
         bytes_of(self.memory)
         if self.groups > MOST_GROUPS and not self.has_keys:
             raise InvalidInputError(f"groups={self.groups}: a part of the join has {MOST_GROUPS} groups at most")
+        if self.is_small and self.groups != 1:
+            raise InvalidInputError(f"is_small={self.is_small}: there is one group then, not {self.groups}")
         if self.width not in (64, 128, 256) or self.ids not in ("u64", "text"):
             raise InvalidInputError(f"width={self.width}, ids={self.ids!r}: no store has these")
         if self.distance > self.width:
@@ -115,6 +118,7 @@ _TYPES: dict[str, tuple[type, ...]] = {
     "linkage": (str,),
     "tasks": (int,),
     "groups": (int,),
+    "is_small": (bool,),
     "memory": (int, str),
     "ids": (str,),
     "width": (int,),

@@ -17,9 +17,8 @@ impl PyStore {
     ///
     /// The work has `k` + 1 parts; each part has `groups` groups. The pairs of a part are between records of the same
     /// group, and those of all parts are all pairs, each once. Of each fingerprint only the record with the smallest
-    /// id is there. With one group, the parts have the same records, so all have the path of one store. Stores that
-    /// several calls made of the same group are joined with `more=` of `pairs` and `clusters`. `fpstore.stages` does all
-    /// of this with files and tasks.
+    /// id is there. With one group, all parts have the path of one store. Stores that several calls made of the same
+    /// group are joined with `more=` of `pairs` and `clusters`. `fpstore.stages` does this with files and tasks.
     ///
     /// >>> dealt = store.deal(tempfile.mkdtemp(), groups=2, k=3)
     /// >>> sum(one["records"] for one in dealt if one["part"] == 0) == len(store)

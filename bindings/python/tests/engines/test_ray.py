@@ -38,6 +38,8 @@ def test_a_dataset_without_near_duplicates(cluster, rows, tmp_path):
     files = sorted(rows.folder.glob("*.parquet"))
     kept = fpstore.ray.dedup(files, tmp_path / "of-files", distance=3, tasks=4)
     assert sorted(row["id"] for row in kept.take_all()) == rows.kept and not (tmp_path / "of-files-rows").exists()
+    few = fpstore.ray.dedup(files[0], tmp_path / "of-one", distance=3, tasks=4)
+    assert few.count() == fpstore.ray.dedup([str(files[0])], tmp_path / "of-list", distance=3, tasks=4).count() > 0
 
 
 def test_texts_that_share_a_band(cluster, tmp_path):

@@ -86,6 +86,34 @@ def test_rows_are_copied_unless_the_frame_is_its_files(spark, rows, tmp_path):
         assert (tmp_path / name / "job-rows").exists() == copied, name
 
 
+def test_all_types_of_columns_come_back(spark, tmp_path):
+    rows = [(number, 7 << number % 2, number * 86_400 * 365 * 180) for number in range(-3, 4)]
+    frame = spark.createDataFrame(rows, "number bigint, fingerprint bigint, second bigint").selectExpr(
+        "number + 3 as id", "fingerprint", "timestamp_seconds(second) as moment",
+        "date(timestamp_seconds(second)) as day", "timestamp_ntz'0001-02-03 04:05:06.789' as local", "cast(number / 3 as decimal(20, 7)) as part",
+        "map('a', number) as map", "named_struct('x', array(number), 'y', null) as nested", "binary('b') as bytes")
+    zone, kind = "spark.sql.session.timeZone", "spark.sql.parquet.outputTimestampType"
+    rebase = "spark.sql.parquet.datetimeRebaseModeInWrite"
+    before = {name: spark.conf.get(name) for name in (zone, kind, rebase)}
+    spark.conf.set(zone, "America/New_York")
+    try:
+        for name, types, mode, copied in [("now", "TIMESTAMP_MICROS", "CORRECTED", False),
+                                          ("int96", "INT96", "CORRECTED", True),
+                                          ("legacy", "TIMESTAMP_MICROS", "LEGACY", True)]:
+            spark.conf.set(kind, types)
+            spark.conf.set(rebase, mode)
+            frame.write.parquet(f"file:{tmp_path / name}")
+            spark.conf.set(rebase, "CORRECTED")
+            read = spark.read.parquet(f"file:{tmp_path / name}")
+            kept = fpstore.spark.dedup(read, tmp_path / f"{name}-job", distance=0, tasks=2)
+            assert kept.schema == read.schema
+            assert sorted(map(str, kept.collect())) == sorted(map(str, read.where("id < 2").collect())), name
+            assert (tmp_path / f"{name}-job-rows").exists() == copied, name
+    finally:
+        for name, value in before.items():
+            spark.conf.set(name, value)
+
+
 def test_texts_that_share_a_band(spark, tmp_path):
     table, stay = texts()
     frame = spark.createDataFrame(list(zip(*table.to_pydict().values())), "id long, text string")

@@ -135,8 +135,8 @@ pub(crate) struct Args {
     #[arg(long, value_enum, value_name = "WHETHER", conflicts_with = "corpus")]
     pub(crate) filter: Option<Switch>,
 
-    /// Most memory of prefix filters, such as 2GiB; tables whose filter does not fit are searched without one [default:
-    /// half of the available memory]
+    /// Most memory of prefix filters, such as 2GiB; filters that should have more have fewer bits [default: half of the
+    /// available memory]
     #[arg(long, value_name = "SIZE", value_parser = size::parse, conflicts_with = "corpus")]
     pub(crate) filter_memory: Option<u64>,
 
