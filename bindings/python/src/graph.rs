@@ -59,12 +59,13 @@ fn shares_of(column: &ArrayRef, count: u32) -> Result<ArrayRef> {
 pub(crate) fn in_sorted(py: Python<'_>, values: &Bound<'_, PyAny>, ascending: &Bound<'_, PyAny>) -> PyResult<PyArray> {
     let (values, ascending) =
         (Source::of("values", values)?.whole(py)?, Source::of("ascending", ascending)?.whole(py)?);
-    call::run(py, move |_| {
-        let known = numbers(&ascending)?;
-        let found = numbers(&values)?.iter().map(|value| known.binary_search(value).is_ok()).collect::<Vec<_>>();
-        Ok(Arc::new(BooleanArray::from(found)))
-    })
-    .map(PyArray::new)
+    call::run(py, move |_| are_known(&values, &ascending)).map(PyArray::new)
+}
+
+fn are_known(values: &ArrayRef, ascending: &ArrayRef) -> Result<ArrayRef> {
+    let known = numbers(ascending)?;
+    let are_known: Vec<bool> = numbers(values)?.iter().map(|value| known.binary_search(value).is_ok()).collect();
+    Ok(Arc::new(BooleanArray::from(are_known)))
 }
 
 /// The numbers of a column without nulls.
