@@ -29,7 +29,7 @@ pub(crate) struct FilterPrefix {
     /// The least key with this prefix.
     pub(crate) first: u64,
     word: u32,
-    /// The numbers of its bits in the word, six bits each; the first ones again if there are fewer than three.
+    /// The numbers of its bits in the word, six bits each; the first one again if there are two.
     bits: u32,
 }
 
@@ -76,7 +76,7 @@ impl Filter {
 
     #[inline]
     fn mask(&self, prefix: FilterPrefix) -> u64 {
-        // There are three, some of them equal, or four.
+        // There are three, two of which may be equal, or four.
         let bit = |number: u32| 1 << (prefix.bits >> (6 * number) & 63);
         let mask = bit(0) | bit(1) | bit(2);
         if self.shape.density.ones > 3 { mask | bit(3) } else { mask }
@@ -127,11 +127,7 @@ impl FilterPrefix {
         // The shared leading bits name the line; the whole prefix names the word in it and the bits.
         let common = hash(first & leading_ones(shape.prefix - shape.sharing.min(shape.prefix)));
         let own = hash(first ^ common);
-        let bits = match shape.density.ones {
-            1 => (own & 0x3f) * 0x1041,
-            2 => own & 0xfff | (own & 0x3f) << 12,
-            _ => own,
-        };
+        let bits = if shape.density.ones == 2 { own & 0xfff | (own & 0x3f) << 12 } else { own };
         let line = (u128::from(common) * u128::from(shape.words / LINE)) >> 64;
         Self { first, word: (line as u64 * LINE + (own >> 24) % LINE) as u32, bits: bits as u32 }
     }
