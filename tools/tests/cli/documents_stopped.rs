@@ -52,7 +52,7 @@ fn the_same_command_continues() {
         let mut continued = 0;
         // Every run gets somewhat further; the last one ends by itself. On a busy machine the first one may, too.
         while continued == 0 {
-            [&out, &gone].map(|file| fs::remove_file(file).unwrap());
+            [&out, &gone].into_iter().for_each(|file| fs::remove_file(file).unwrap());
             let mut runs = 0;
             while !out.exists() || work.exists() {
                 runs += 1;

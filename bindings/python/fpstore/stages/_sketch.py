@@ -34,7 +34,7 @@ def type_of(method: str, width: int) -> Any:
 
 
 def sketches(texts: Any, method: str, options: dict[str, Any], type: Any) -> Any:
-    """Fingerprints, or the keys of bands, of an array of texts; null for a text that is null or too short."""
+    """Fingerprints, or the keys of bands, of an array of texts; null, or no keys, for one that is null or too short."""
     return pa.array(METHODS[method](texts, **options)).cast(type)
 
 
