@@ -67,9 +67,9 @@ def sketch(
     **options: Any,
 ) -> Any:
     """A dataset with the fingerprint of each text of a column, or with the method "minhash" the keys of its bands, in
-    one more column: `fingerprint` or `keys`, unless ``column`` is another name. A text that is null or too short has the
-    fingerprint null, or no keys. ``options`` are those of :func:`fpstore.simhash` or :func:`fpstore.bands`, ``map_options`` those of
-    ``Dataset.map_batches``, such as ``num_cpus`` and ``batch_size``.
+    one more column: `fingerprint` or `keys`, unless ``column`` is another name. A text that is null or too short has a
+    null, or no keys. ``options`` are those of :func:`fpstore.simhash` or :func:`fpstore.bands`, ``map_options`` those
+    of ``Dataset.map_batches``, such as ``num_cpus`` and ``batch_size``.
     """
     name, type = _sketch.column_of(method, options, column)
 

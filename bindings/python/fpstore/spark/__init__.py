@@ -116,8 +116,8 @@ def sketch(
     rows: Any, /, text: str = "text", method: str = "simhash", *, column: str | None = None, **options: Any
 ) -> Any:
     """A DataFrame with the fingerprint of each text of a column, or with the method "minhash" the keys of its bands, in
-    one more column: `fingerprint` or `keys`, unless ``column`` is another name. A text that is null or too short has the
-    fingerprint null, or no keys. ``options`` are those of :func:`fpstore.simhash` or :func:`fpstore.bands`."""
+    one more column: `fingerprint` or `keys`, unless ``column`` is another name. A text that is null or too short has a
+    null, or no keys. ``options`` are those of :func:`fpstore.simhash` or :func:`fpstore.bands`."""
     name, type = _sketch.column_of(method, options, column)
     _sketch.check_new(name, rows.columns)
 

@@ -90,7 +90,8 @@ def test_all_types_of_columns_come_back(spark, tmp_path):
     rows = [(number, 7 << number % 2, number * 86_400 * 365 * 180) for number in range(-3, 4)]
     frame = spark.createDataFrame(rows, "number bigint, fingerprint bigint, second bigint").selectExpr(
         "number + 3 as id", "fingerprint", "timestamp_seconds(second) as moment",
-        "date(timestamp_seconds(second)) as day", "timestamp_ntz'0001-02-03 04:05:06.789' as local", "cast(number / 3 as decimal(20, 7)) as part",
+        "date(timestamp_seconds(second)) as day", "timestamp_ntz'0001-02-03 04:05:06.789' as local",
+        "cast(number / 3 as decimal(20, 7)) as part",
         "map('a', number) as map", "named_struct('x', array(number), 'y', null) as nested", "binary('b') as bytes")
     zone, kind = "spark.sql.session.timeZone", "spark.sql.parquet.outputTimestampType"
     rebase = "spark.sql.parquet.datetimeRebaseModeInWrite"
