@@ -32,7 +32,7 @@ _OF_KEYS = _OF_FINGERPRINTS | {"partition": _keys.partition, "join": _keys.join}
 PATIENCE = 60.0
 """Seconds for which results are waited for that tasks on other machines have made."""
 ROWS_OF_GROUP = 1 << 26
-"""Rows, counted once for each part, for which the join of fingerprints has another group: some ten core-seconds."""
+"""Rows, counted once for each part, for which the join of fingerprints has another group: some seven core-seconds."""
 STAGES = tuple(_OF_FINGERPRINTS)
 """The names of the stages, in their order."""
 
