@@ -98,8 +98,10 @@ def run(side, source, folder):
         import ray
 
         ray.init(num_cpus=WORKERS, include_dashboard=False, log_to_driver=False, logging_level="error")
-    if side in ("fpstore.ray", "Data-Juicer"):
-        (on_ray if side == "fpstore.ray" else data_juicer)(source, folder)
+    if side == "fpstore.ray":
+        on_ray(source, folder)
+    elif side == "Data-Juicer":
+        data_juicer(source, folder)
     elif side == "fpstore.datatrove":
         by_steps(source, folder, LocalPipelineExecutor)
     elif side == "datatrove":

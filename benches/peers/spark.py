@@ -4,14 +4,15 @@
     cargo xtask python                                   # builds the wheel in target/python/wheels
     benches/peers/spark.py --keys 14 --records 1000000   # documents with bands
     benches/peers/spark.py --records 1000000 [--rounds 3] [--sides fpstore,recipe]
-    benches/peers/spark.py --documents 20000                # texts, beside MinHashLSH of Spark ML
+    benches/peers/spark.py --documents 20000             # texts, beside MinHashLSH of Spark ML
 
 The data are those of benches/peers/stages.py, or the documents of benches/peers/documents.py. `fpstore` is
-`fpstore.spark.dedup` with single linkage. `recipe` is what is usual in plain Spark: explode the bands, group by them, link each document to the smallest of its group, and find
-connected components by large and small stars until nothing changes (Kiveris et al., SoCC 2014), as GraphFrames and the
-script of text-dedup do; then an anti-join. What an iteration needs stays in memory (localCheckpoint). Fingerprints are
-cut into four blocks of 16 bits, of which two within three bits share one, joined by the blocks, compared, and linked.
-Both read Parquet and write the rows that stay as Parquet; they have to keep the same rows.
+`fpstore.spark.dedup` with single linkage. `recipe` is what is usual in plain Spark: explode the bands, group by them,
+link each document to the smallest of its group, and find connected components by large and small stars until nothing
+changes (Kiveris et al., SoCC 2014), as GraphFrames and the script of text-dedup do; then an anti-join. What an
+iteration needs stays in memory (localCheckpoint). Fingerprints are cut into four blocks of 16 bits, of which two within
+three bits share one, joined by the blocks, compared, and linked. Both read Parquet and write the rows that stay as
+Parquet; they have to keep the same rows.
 
 Of documents, fpstore makes 14 bands of 8 rows of five words in a row. `MinHashLSH` has as many hash tables, each of one
 hash, and compares the sets of five words of documents that agree in one: pairs within a Jaccard distance of 0.3. The

@@ -326,24 +326,8 @@ class Store(BaseStore, _Reads):
         id_column: str | None = None,
         progress: Progress = None,
     ) -> dict[str, int]: ...
-    def load_replace(
-        self,
-        records: Column | dict[str, Column],
-        ids: Column | None = None,
-        *,
-        fingerprint_column: str = "fingerprint",
-        id_column: str | None = None,
-        progress: Progress = None,
-    ) -> dict[str, int]: ...
-    def load_remove(
-        self,
-        records: Column | dict[str, Column],
-        ids: Column | None = None,
-        *,
-        fingerprint_column: str = "fingerprint",
-        id_column: str | None = None,
-        progress: Progress = None,
-    ) -> dict[str, int]: ...
+    load_replace = load
+    load_remove = load
     def insert(
         self, fingerprint: Fingerprint | Column, id: Id | Column | None = None, *, durability: str = "sync"
     ) -> None: ...

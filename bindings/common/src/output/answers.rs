@@ -235,6 +235,7 @@ mod tests {
             assert!(found.concat().into_iter().eq(0..counts.iter().sum::<usize>() as u64));
         }
     }
+
     #[test]
     fn rows_of_slow_work_come_before_its_end() {
         let found = answers(&[1, 1, 1, 1], PATIENCE);
