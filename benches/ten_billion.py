@@ -13,8 +13,8 @@ for each of its four parts.
   as the tasks of `partition` leave them; these are loaded here, not dealt. One fingerprint in a hundred is another one
   with up to three bits flipped; those pairs that do not differ in the first 16 bits are found, as in part 0 of a job.
 
-* `components` and `decide`, with single linkage, run on --links links between twice as many records by chance, in 8
-  shares, so that most have one other record and some are in large components.
+* `components` and `decide`, with single and with star linkage, run on --links links between twice as many records by
+  chance, in 8 shares, so that most have one other record and some are in large components.
 
 Prints seconds, core-seconds, memory and bytes of each, and the core-hours of all tasks of their kind; of links what one
 takes in all steps together.
@@ -47,17 +47,20 @@ def run(*arguments):
     return seconds, core_seconds() - before, memory
 
 
-def link_by_link(np, pa, pq, stages, folder, links):
+def link_by_link(np, pa, pq, stages, folder, links, linkage):
     """Prints what the rounds take for a link."""
-    how = {"tasks": SHARES, "groups": SHARES // PARTS, "linkage": "single", "memory": links * 170 // SHARES}
-    job = stages.create(folder / "links", folder / "share.parquet", **how)
+    how = {"tasks": SHARES, "groups": SHARES // PARTS, "linkage": linkage, "memory": links * 170 // SHARES}
+    job = stages.create(folder / linkage, folder / "share.parquet", **how)
     random = np.random.default_rng(1)
     for number in range(SHARES):
         job.plan.result("partition", number).mkdir(parents=True)
         place = job.plan.result("join", number)
         place.mkdir(parents=True)
         pairs = np.sort(random.integers(0, 2 * links, (links // SHARES, 2), dtype=np.uint64))
-        table = pa.table({"id": pairs[:, 1], "cluster": pairs[:, 0]})
+        columns = {"id": pairs[:, 1], "near": pairs[:, 0]}
+        if linkage != "single":
+            columns["distance"] = np.ones(len(pairs), np.uint32)
+        table = pa.table(columns)
         pq.write_table(table.filter(pa.array(pairs[:, 1] != pairs[:, 0])), place / "near.parquet", compression="zstd")
     cores = most = count = 0
     for stage, missing in job.remaining():
@@ -66,10 +69,10 @@ def link_by_link(np, pa, pq, stages, folder, links):
         for task in missing:
             _, core, memory = run(job.folder, stage, task)
             cores, most, count = cores + core, max(most, memory), count + 1
-    steps = job.tasks("components") // SHARES
-    print(f"{links:,} links in {SHARES} shares: {steps} steps, {cores / links * 1e6:.1f} core-us and "
-          f"{size(job.folder / 'components') / links:.0f} bytes a link in {count} tasks, of which each begins with "
-          f"Python's start; {most / 2**20:.0f} MiB a task")
+    shares, bytes_ = job.tasks("decide"), size(job.folder / "components")
+    print(f"{links:,} links in {shares} shares, {linkage} linkage: {job.tasks('components') // shares} steps, "
+          f"{cores / links * 1e6:.1f} core-us and {bytes_ / links:.0f} bytes a link in {count} tasks, of which each "
+          f"begins with Python's start; {most / 2**20:.0f} MiB a task")
 
 
 def main():
@@ -128,7 +131,8 @@ def main():
             print(f"| {stage} | {count:,} | {seconds:.1f} | {cores:.1f} | {memory / 2**20:.0f} | "
                   f"{bytes_ / count:.2f} | {cores * options.tasks / 3600:.1f} |")
         print(f"\n{pairs:,} pairs in the group\n")
-        link_by_link(np, pa, pq, stages, folder, options.links)
+        for linkage in ("single", "star"):
+            link_by_link(np, pa, pq, stages, folder, options.links, linkage)
     finally:
         shutil.rmtree(folder)
 

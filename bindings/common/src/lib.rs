@@ -32,7 +32,7 @@ mod write;
 
 pub use among::{Among, Dealt, deal};
 pub use clusters::{ClusterOptions, Kept, clusters, keep, ranked};
-pub use graph::linked;
+pub use graph::{claimed, linked, reasons};
 pub use keys::{KeyColumns, key_clusters, key_keep, key_load, key_pairs, key_queries, key_records, remove_ids};
 pub use load::{Columns, Deed, Loaded, load};
 pub use open::{AnyIndex, AnySnapshot, Handle, Stop};

@@ -34,6 +34,7 @@ __all__ = [
     "_table",
     "bands",
     "bytes_of",
+    "claimed",
     "compare",
     "create",
     "health",
@@ -42,6 +43,8 @@ __all__ = [
     "lucene_min_hash",
     "minhash",
     "open",
+    "ranges",
+    "reasons",
     "renamed",
     "repair",
     "shares",
@@ -473,6 +476,9 @@ class RingLock:
 
 def linked(count: int, a: Column, b: Column, *, linkage: str) -> Array: ...
 def shares(ids: Column, count: int) -> Array: ...
+def ranges(ids: Column, bounds: Column) -> Array: ...
+def claimed(records: Column, keys: Column, holders: Column) -> Array: ...
+def reasons(records: Column, keys: Column, holders: Column) -> Array: ...
 def in_sorted(values: Column, ascending: Column) -> Array: ...
 def bytes_of(memory: int | str) -> int: ...
 def lucene_min_hash(texts: Column, **options: Any) -> Array: ...

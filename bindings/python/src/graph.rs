@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use arrow_array::cast::AsArray;
-use arrow_array::types::UInt64Type;
+use arrow_array::types::{UInt32Type, UInt64Type};
 use arrow_array::{Array, ArrayRef, BooleanArray, UInt32Array};
 use fpring::Hash;
 use fpstore::{IdRef, Result};
@@ -52,6 +52,68 @@ fn shares_of(column: &ArrayRef, count: u32) -> Result<ArrayRef> {
         Ok(share)
     };
     Ok(Arc::new(UInt32Array::from((0..column.len()).map(of_row).collect::<Result<Vec<_>>>()?)))
+}
+
+/// How many of some ascending ids are at most each id of a column: an array of uint32.
+#[pyfunction]
+pub(crate) fn ranges(py: Python<'_>, ids: &Bound<'_, PyAny>, bounds: &Bound<'_, PyAny>) -> PyResult<PyArray> {
+    let (ids, bounds) = (Source::of("ids", ids)?.whole(py)?, Source::of("bounds", bounds)?.whole(py)?);
+    call::run(py, move |_| ranges_of(&ids, &bounds)).map(PyArray::new)
+}
+
+fn ranges_of(ids: &ArrayRef, bounds: &ArrayRef) -> Result<ArrayRef> {
+    let (column, bounds_column) = (IdColumn::new(Some(ids))?, IdColumn::new(Some(bounds))?);
+    let bounds = (0..bounds.len()).map(|row| bounds_column.get(row)).collect::<Result<Vec<_>>>()?;
+    let range_of = |row| {
+        let id = column.get(row)?;
+        let before = bounds.partition_point(|bound| match (bound, id) {
+            (IdRef::Number(bound), IdRef::Number(id)) => *bound <= id,
+            (IdRef::Text(bound), IdRef::Text(id)) => *bound <= id,
+            _ => false,
+        });
+        u32::try_from(before).map_err(|_| invalid("there are too many bounds"))
+    };
+    Ok(Arc::new(UInt32Array::from((0..ids.len()).map(range_of).collect::<Result<Vec<_>>>()?)))
+}
+
+/// The holders of keys after star linkage of some records with them: an array of uint32 with nulls. See
+/// `fpstore_bindings::claimed`.
+#[pyfunction]
+pub(crate) fn claimed(
+    py: Python<'_>,
+    records: &Bound<'_, PyAny>,
+    keys: &Bound<'_, PyAny>,
+    holders: &Bound<'_, PyAny>,
+) -> PyResult<PyArray> {
+    of_rows(py, records, keys, holders, fpstore_bindings::claimed)
+}
+
+/// The keeper of the record of each row that is a reason to remove it: an array of uint32 with nulls. See
+/// `fpstore_bindings::reasons`.
+#[pyfunction]
+pub(crate) fn reasons(
+    py: Python<'_>,
+    records: &Bound<'_, PyAny>,
+    keys: &Bound<'_, PyAny>,
+    holders: &Bound<'_, PyAny>,
+) -> PyResult<PyArray> {
+    of_rows(py, records, keys, holders, fpstore_bindings::reasons)
+}
+
+fn of_rows(
+    py: Python<'_>,
+    records: &Bound<'_, PyAny>,
+    keys: &Bound<'_, PyAny>,
+    holders: &Bound<'_, PyAny>,
+    work: fn(&ArrayRef, &ArrayRef, &UInt32Array) -> Result<ArrayRef>,
+) -> PyResult<PyArray> {
+    let (records, keys) = (Source::of("records", records)?.whole(py)?, Source::of("keys", keys)?.whole(py)?);
+    let holders = Source::of("holders", holders)?.whole(py)?;
+    let of_numbers = move |_: &_| {
+        let holders = holders.as_primitive_opt::<UInt32Type>().ok_or_else(|| invalid("expected a column of uint32"))?;
+        work(&records, &keys, holders)
+    };
+    call::run(py, of_numbers).map(PyArray::new)
 }
 
 /// Whether each number of a column is in an ascending one: an array of bool, given two columns of uint64.

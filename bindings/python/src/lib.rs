@@ -60,7 +60,7 @@ mod _native {
     #[pymodule_export]
     use crate::batch::{_batch, PyBatch};
     #[pymodule_export]
-    use crate::graph::{bytes_of, in_sorted, linked, shares};
+    use crate::graph::{bytes_of, claimed, in_sorted, linked, ranges, reasons, shares};
     #[pymodule_export]
     use crate::key_index::{_key_match, PyKeyIndex, PyKeyMatch, PyKeySnapshot};
     #[pymodule_export]

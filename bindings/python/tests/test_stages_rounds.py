@@ -97,18 +97,65 @@ def test_components_are_those_of_walks(tmp_path, graph):
     assert 3 <= rounds(job) <= 3 * (COUNT.bit_length() + 1), rounds(job)
 
 
-@pytest.mark.parametrize("linkage", ["star", "complete"])
 @pytest.mark.parametrize("graph", ["a chain by chance", "about one giant"])
-def test_decisions_are_those_of_one_task(tmp_path, graph, linkage):
+def test_complete_linkage_decides_as_one_task(tmp_path, graph):
     links, name = GRAPHS[graph], "https://example.org/{}".format
-    for part in ("one", "many"):
-        (tmp_path / part).mkdir()
-    one = job_of_links(tmp_path / "one", links, name, tasks=3, linkage=linkage)
-    one.run_all()
-    many = divide(job_of_links(tmp_path / "many", links, name, tasks=3, linkage=linkage), 5)
-    many.run_all(workers=1 if linkage == "star" else 2)
+    one, many = one_and_many(tmp_path, 5, links, name, linkage="complete")
+    many.run_all(workers=2)
     assert one.tasks("components") == 0 and one.tasks("decide") == 1
     assert many.tasks("decide") == 5 and results(many) == results(one)
+
+
+def one_and_many(folder, shares, *given, **how):
+    """A job that one task has decided, and the same one that several shares decide."""
+    for part in ("one", "many"):
+        (folder / part).mkdir()
+    one, many = (job_of_links(folder / part, *given, tasks=3, **how) for part in ("one", "many"))
+    one.run_all()
+    return one, divide(many, shares)
+
+
+@pytest.mark.parametrize("graph", GRAPHS)
+def test_star_linkage_decides_as_one_task(tmp_path, graph):
+    name = "https://example.org/{}".format if "giant" in graph else int
+    one, many = one_and_many(tmp_path, 5, GRAPHS[graph], name, linkage="star")
+    many.run_all()
+    assert many.tasks("decide") == 5 and results(many) == results(one)
+    # The sample, the division, and a round for each share at most.
+    steps = rounds(many)
+    assert steps == 2 + 5 if graph == "a chain in order" else steps <= 2 + 5, steps
+
+
+def test_shares_have_about_as_many_rows(tmp_path):
+    job = divide(job_of_links(tmp_path, GRAPHS["many links"], tasks=3, linkage="star"), 4)
+    job.run_all()
+    files = [job.plan.result("components", 2 * 4 + share) / "rows.parquet" for share in range(4)]
+    rows = [pq.read_metadata(file).num_rows for file in files]
+    assert sum(rows) == 2 * sum(a != b for a, b in GRAPHS["many links"]) and max(rows) < 1.3 * min(rows), rows
+
+
+def fingerprints_with_equal_ones(count):
+    """Fingerprints of which many are near each other, and many are equal, in all parts of the input."""
+    rng = random.Random(11)
+    centers = [rng.getrandbits(64) for _ in range(count // 20)]
+    near = [rng.choice(centers) ^ 1 << rng.randrange(64) ^ rng.randrange(2) for _ in range(count // 4)]
+    every = [rng.choice(near) for _ in range(count)] + [centers[0]] * (count // 4)
+    rng.shuffle(every)
+    return every
+
+
+@pytest.mark.parametrize("shares", [2, 7])
+def test_pairs_and_equal_fingerprints_are_decided_as_by_one_task(tmp_path, shares):
+    every, jobs = fingerprints_with_equal_ones(COUNT), []
+    ids = random.Random(12).sample(range(10 * COUNT), len(every))
+    table = pa.table({"id": ids, "fingerprint": pa.array(every, pa.uint64()), "row": range(len(every))})
+    pq.write_table(table, tmp_path / "pages.parquet", row_group_size=COUNT // 9)
+    for part in ("one", "many"):
+        jobs.append(stages.create(tmp_path / part, tmp_path / "pages.parquet", distance=3, tasks=4, groups=2))
+    one, many = jobs
+    one.run_all()
+    divide(many, shares).run_all()
+    assert results(many) == results(one) and {row["distance"] for row in results(one)[0]} == {0, 1, 2, 3}
 
 
 @pytest.mark.parametrize("linkage", ["single", "star"])

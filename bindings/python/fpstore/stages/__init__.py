@@ -29,8 +29,8 @@ stage        tasks            result of a task
 `join`       (k + 1) groups   the near pairs, or a spanning forest of them, of one group of fingerprints; one task for
                               all parts if that is little work
              groups, of keys  the records that share a key of one group of keys, or a spanning forest of them
-`components` 0 or more        a step towards the connected components, on a share of the records
-`decide`     1 or more        which records are removed, and why, of some components
+`components` 0 or more        a step of the rounds that find connected components or, of star linkage, the keepers
+`decide`     1 or more        which records are removed, and why, of some components or of a share of the records
 `keep`       n                the rows of a share of the input that stay
 ============ ================ ====================================================================================
 
@@ -53,11 +53,13 @@ bytes for each of those in common.
 `decide` takes memory for each link: a near pair, a record that is equal to another one, or, of keys, a key that a
 record shares (with single linkage, all of these are links of forests). That is some 160 bytes with single linkage and
 some 240 with the others if ids are numbers; if they are texts, 4 and 7 times their length, and 130 and 180 bytes more.
-If the links of all records fit in `memory`, `components` has no tasks and `decide` has one. Otherwise as many tasks as
-have the memory together find the components, in steps that all of them have to end before the next one begins:
-`missing("components")` lists the tasks of the current step, and is empty when the last step is done. Then each decides
-on some components, and only the links of one component have to fit. All steps together write some 160 bytes for each
-link.
+If the links of all records fit in `memory`, `components` has no tasks and `decide` has one. Otherwise it is done by as
+many tasks as have the memory together, in steps that all of them have to end before the next one begins:
+`missing("components")` lists the tasks of the current step, and is empty when the last step is done. With single
+linkage, no record or component has to fit, and all steps together write some 160 bytes for each link. With star
+linkage, each task decides on a range of ids, and only the links of one record have to fit. A task takes some 650 bytes
+for each of its links then, and all steps write some 50. With complete linkage, each task decides on some components,
+and the links of one have to fit.
 
 `keep` holds the ids of some rows, and of the removed records of one share.
 

@@ -1,4 +1,4 @@
-"""The stages that decide: which records are removed, and which rows stay."""
+"""The stages that decide, after those that find links: which records are removed, and which rows stay."""
 
 from __future__ import annotations
 
@@ -10,27 +10,61 @@ from typing import Any
 from fpstore._arrow import pa, pc
 from fpstore._native import bytes_of, linked, shares
 from fpstore.errors import InvalidInputError
-from fpstore.stages import _components, _files, _inputs, _keys, _links, _places, _shares
+from fpstore.stages import _components, _files, _inputs, _keys, _links, _places, _shares, _stars
 from fpstore.stages._exchange import Sender, received, sent
 from fpstore.stages._plan import Plan
+from fpstore.stages._rounds import Rounds
 from fpstore.stages._tables import id_type, keepers, numbered, numbers
 
 REMOVED, KEPT, DROPPED = "removed.parquet", "kept.parquet", "dropped"
 
 
+def _rounds(plan: Plan, shares: int) -> Rounds:
+    """The rounds of a job with several shares of records."""
+    return (_stars if plan.linkage == "star" else _components).rounds(plan, shares)
+
+
+def tasks_of_rounds(plan: Plan) -> int:
+    """Number of tasks of `components` so far. All tasks of `join` have to be done."""
+    shares = _shares.count(plan)
+    return shares * _rounds(plan, shares).count() if shares > 1 else 0
+
+
+def components(plan: Plan, task: int, place: pathlib.Path) -> None:
+    """A task of a step of the rounds."""
+    of = _rounds(plan, _shares.fix(plan))
+    number, share = divmod(task, of.shares)
+    step = of.step(of, number)
+    assert step is not None
+    step(of, number, share, place)
+
+
 def decide(plan: Plan, share: int, place: pathlib.Path) -> None:
-    """The removed records of the components of a share: for each share of ids its row groups, in the order of the
-    ids."""
+    """The removed records of a share: for each share of ids its row groups, in the order of the ids."""
     count = _shares.fix(plan)
-    if plan.linkage == "single":
-        forest = _components.labels(plan, share) if count > 1 else _forest(plan)
-        removed = forest.rename_columns(["id", "cluster"])
-    else:
-        rows = _components.labeled(plan, share) if count > 1 else _rows(plan)
-        removed = _keys.removed(plan, rows, place) if plan.has_keys else _stars(plan.linkage, rows)
-    removed = removed.sort_by("id")
+    removed = (_removed_of_share(plan, count, share, place) if count > 1 else _removed(plan, place)).sort_by("id")
     with Sender(place / REMOVED, removed.schema) as out:
         out.send(removed, "id", count)
+
+
+def _removed_of_share(plan: Plan, count: int, share: int, place: pathlib.Path) -> Any:
+    of = _rounds(plan, count)
+    if plan.linkage == "star":
+        removed = _stars.removed(of, share)
+        return removed if plan.has_keys else _with_equal(removed, _stars.equal(of, share))
+    if plan.linkage == "single":
+        return _components.labels(of, share).rename_columns(["id", "cluster"])
+    return _by_rows(plan, _components.labeled(of, share), place)
+
+
+def _removed(plan: Plan, place: pathlib.Path) -> Any:
+    if plan.linkage == "single":
+        return _forest(plan).rename_columns(["id", "cluster"])
+    return _by_rows(plan, pa.concat_tables([_links.row_schema(plan).empty_table(), *_links.tables(plan)]), place)
+
+
+def _by_rows(plan: Plan, rows: Any, place: pathlib.Path) -> Any:
+    return _keys.removed(plan, rows, place) if plan.has_keys else _by_pairs(plan.linkage, rows)
 
 
 def _forest(plan: Plan) -> Any:
@@ -40,11 +74,7 @@ def _forest(plan: Plan) -> Any:
     return forest.table()
 
 
-def _rows(plan: Plan) -> Any:
-    return pa.concat_tables([_links.row_schema(plan).empty_table(), *_links.tables(plan)])
-
-
-def _stars(linkage: str, rows: Any) -> Any:
+def _by_pairs(linkage: str, rows: Any) -> Any:
     """The decisions on records by the pairs of distinct fingerprints, and by which are equal."""
     is_equal = pc.equal(rows["distance"], pa.scalar(0, pa.uint32()))
     equal, pairs = rows.filter(is_equal), rows.filter(pc.invert(is_equal))
@@ -56,14 +86,17 @@ def _stars(linkage: str, rows: Any) -> Any:
         by = pc.equal(keeper.take(one), other)
         of_pair = {"id": ids.take(one.filter(by)), "keeper": ids.take(other.filter(by))}
         found.append(pa.table(of_pair | {"distance": pairs["distance"].filter(by)}))
-    removed = pa.concat_tables(found).combine_chunks()
-    # A record whose fingerprint another record keeps is removed by that; one whose fingerprint is removed has the
-    # keeper of that fingerprint.
-    same = keepers("single", equal["id"], equal["near"])
-    at = pc.index_in(same["keeper"], value_set=removed["id"].combine_chunks())
+    same = keepers("single", equal["id"], equal["near"]).rename_columns(["id", "near"])
+    return _with_equal(pa.concat_tables(found), same)
+
+
+def _with_equal(removed: Any, equal: Any) -> Any:
+    """Removed records and those that are equal to the smallest one with their fingerprint, `near`: this is their keeper
+    or has the same one."""
+    at = pc.index_in(equal["near"], value_set=removed["id"].combine_chunks())
     distances = pc.fill_null(removed["distance"].take(at), 0)
-    keepers_ = pc.coalesce(removed["keeper"].take(at), same["keeper"])
-    same = pa.table({"id": same["id"], "keeper": keepers_, "distance": distances})
+    keepers_ = pc.coalesce(removed["keeper"].take(at), equal["near"])
+    same = pa.table({"id": equal["id"], "keeper": keepers_, "distance": distances})
     return pa.concat_tables([removed, same.cast(removed.schema)])
 
 

@@ -38,7 +38,11 @@ class Sender:
 
     def send(self, rows: Any, by: str, count: int) -> None:
         """Writes rows, each for one of ``count`` tasks by the hash of the value in the column ``by``."""
-        to = pa.array(shares(rows[by], count))
+        self.send_to(pa.array(shares(rows[by], count)), rows)
+
+    def send_to(self, to: Any, rows: Any) -> None:
+        """Writes rows, given the receiving task of each."""
+        to = pa.array(to)
         order = pc.sort_indices(to)
         self.write(to.take(order), rows.take(order))
 

@@ -13,7 +13,7 @@ from typing import Any
 
 from fpstore import errors
 from fpstore._arrow import pa
-from fpstore.stages import _columns, _components, _decide, _digests, _fingerprints, _inputs, _keys, _places, _plan
+from fpstore.stages import _columns, _decide, _digests, _fingerprints, _inputs, _keys, _places, _plan
 from fpstore.stages import _shares, _sketch
 from fpstore.stages._plan import Plan
 
@@ -24,7 +24,7 @@ _OF_FINGERPRINTS: dict[str, _Work] = {
     "common": _digests.common,
     "partition": _fingerprints.partition,
     "join": _fingerprints.join,
-    "components": _components.components,
+    "components": _decide.components,
     "decide": _decide.decide,
     "keep": _decide.keep,
 }
@@ -79,7 +79,7 @@ class Job:
         if stage in ("components", "decide"):
             is_open = bool(self.missing("join"))
             if stage == "components":
-                return 0 if is_open else _components.tasks(self.plan)
+                return 0 if is_open else _decide.tasks_of_rounds(self.plan)
             return 1 if is_open else _shares.count(self.plan)
         if stage == "common":
             return self.plan.groups

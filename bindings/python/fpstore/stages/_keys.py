@@ -14,7 +14,7 @@ from fpstore.stages._digests import in_common
 from fpstore.stages._exchange import Sender, received, sent
 from fpstore.stages._fingerprints import EQUAL, NEAR
 from fpstore.stages._plan import Plan
-from fpstore.stages._tables import first_of_run, id_type, is_repeated, keepers, ordered
+from fpstore.stages._tables import first_of_run, id_type, is_followed, is_repeated, keepers, ordered
 
 MEMBERSHIPS, SHARED = "keys.parquet", "shared.parquet"
 
@@ -62,9 +62,8 @@ def join(plan: Plan, group: int, place: pathlib.Path) -> None:
     if plan.linkage == "single":
         _files.write(place / NEAR, _forest(table))
         return
-    later = is_repeated(table["key"])
-    followed = pa.concat_arrays([later[1:], pa.array([False] * min(1, len(later)), pa.bool_())])
-    _files.write(place / SHARED, table.filter(pc.or_(later, followed)))
+    is_shared = pc.or_(is_repeated(table["key"]), is_followed(table["key"]))
+    _files.write(place / SHARED, table.filter(is_shared))
 
 
 def removed(plan: Plan, shared: Any, place: pathlib.Path) -> Any:

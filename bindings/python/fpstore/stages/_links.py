@@ -40,7 +40,7 @@ def row_schema(plan: Plan) -> Any:
 
 def tables(plan: Plan, share: int = 0, shares: int = 1) -> Iterator[Any]:
     """Tables of the files of one of `shares` shares of all results: links with single linkage, or else rows to decide
-    by. All rows of a key of a file are in one table."""
+    by. All rows of a key of a file are in one table, in the order of the keys and the ids."""
     for file in results(plan, share, shares):
         yield from _read(plan, file)
 

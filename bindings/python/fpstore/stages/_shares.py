@@ -16,9 +16,11 @@ MOST = 4096
 """Most shares: each task opens a file of every other one."""
 SAMPLE = 1000
 """Ids whose lengths are looked at."""
-_BYTES = {"single": (130, 4), "star": (180, 7), "complete": (180, 7)}
-"""Bytes that a link takes in a task that decides, and bytes for each byte of an id: measured with 600,000 links by
-chance between as many records, whose ids were numbers, or texts of 20 or 80 bytes."""
+_TOGETHER = {"single": (130, 4), "star": (180, 7), "complete": (180, 7)}
+"""Bytes that a link takes in a task that decides on all records, and bytes for each byte of an id: measured with
+600,000 links by chance between as many records, whose ids were numbers, or texts of 20 or 80 bytes."""
+_DIVIDED = _TOGETHER | {"star": (620, 4)}
+"""The same in a task of a share: measured with 150,000 and 600,000 links a share, ids of 8 and of 40 bytes."""
 
 
 def _file(plan: Plan) -> pathlib.Path:
@@ -33,10 +35,13 @@ def count(plan: Plan) -> int:
         if (found := _places.read_number(known, 1, remedy)) > MOST:
             raise DamagedError(f"{known}: {found} is more than {MOST}; {remedy}", known)
         return found
-    bytes_, each = bytes_of(plan.memory), _bytes_of_link(plan)
-    found = max(1, -(-sum(map(_files.rows, results(plan))) * each // max(1, bytes_)))
+    links, memory, length = sum(map(_files.rows, results(plan))), max(1, bytes_of(plan.memory)), _length_of_ids(plan)
+    together, divided = (fixed + factor * length for fixed, factor in (_TOGETHER[plan.linkage], _DIVIDED[plan.linkage]))
+    if links * together <= memory:
+        return 1
+    found = max(2, -(-links * divided // memory))
     if found > MOST:
-        need = -(-found * bytes_ // MOST)
+        need = -(-links * divided // MOST)
         message = f"memory={plan.memory!r}: the links of all records take more than {MOST} tasks have with that"
         raise InvalidInputError(f"{plan.folder}: {message}; create the job again with {need} bytes", plan.folder)
     return found
@@ -49,11 +54,6 @@ def fix(plan: Plan) -> int:
         known.parent.mkdir(exist_ok=True)
         _places.write_text(known, f"{found}\n")
     return found
-
-
-def _bytes_of_link(plan: Plan) -> int:
-    fixed, factor = _BYTES[plan.linkage]
-    return fixed + factor * _length_of_ids(plan)
 
 
 def _length_of_ids(plan: Plan) -> int:

@@ -20,6 +20,11 @@ def is_repeated(column: Any) -> Any:
     return pa.concat_arrays([pa.array([False] * min(1, len(column)), pa.bool_()), pc.equal(column[1:], column[:-1])])
 
 
+def is_followed(column: Any) -> Any:
+    """Whether each value is that behind it."""
+    return pa.concat_arrays([is_repeated(column)[1:], pa.array([False] * min(1, len(column)), pa.bool_())])
+
+
 def ordered(table: Any, *names: str) -> Any:
     """The distinct rows in the order of these columns, in one piece."""
     table = table.sort_by([(name, "ascending") for name in names]).combine_chunks()
