@@ -156,6 +156,14 @@ impl<F: Fingerprint> Iterator for NewestEntries<F> {
     type Item = Result<NewestEntry<F>>;
 
     fn next(&mut self) -> Option<Self::Item> {
+        if let ([source @ EntrySource { next: None, stored: true, .. }], None) = (&mut *self.sources, &self.order) {
+            // The records of one segment are what they are merged to.
+            let entry = source.entries.next();
+            if !matches!(entry, Some(Ok(_))) {
+                self.sources.clear();
+            }
+            return Some(entry?.map(|entry| NewestEntry { entry, stored: true }));
+        }
         if self.order.is_none() {
             self.begin();
         }

@@ -99,6 +99,19 @@ proptest! {
 }
 
 #[test]
+fn the_records_of_one_segment_are_as_they_are() {
+    let entry = |fingerprint| Entry { record: Record::new(fingerprint, 1), is_tombstone: false };
+    let all =
+        (0..5u64).map(|fingerprint| if fingerprint < 4 { Ok(entry(fingerprint)) } else { Err(Error::damaged("")) });
+    let mut alone = NewestEntries::default();
+    alone.add(all.chain([Ok(entry(9))]), true);
+    let found: Vec<_> = alone.by_ref().collect();
+    let whole = found.iter().flatten().map(|newest| (newest.entry.clone(), newest.stored));
+    assert!(whole.eq((0..4).map(|fingerprint| (entry(fingerprint), true))));
+    assert!(found.len() == 5 && found[4].is_err() && alone.next().is_none());
+}
+
+#[test]
 fn sources_may_come_while_others_are_read() {
     let one = |fingerprint| vec![Entry { record: Record::new(fingerprint, 1), is_tombstone: false }];
     let mut merge = merge(&[one(1), one(3)]);

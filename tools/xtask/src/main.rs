@@ -2,6 +2,7 @@
 //!
 //! The alias is in `.cargo/config.toml`. Each task is one module; `workspace` asks cargo for paths.
 
+mod bench;
 mod crash;
 mod demo;
 mod generate;
@@ -29,6 +30,9 @@ Usage: cargo xtask COMMAND
          with --long all points of the sweeps, benches in test mode, power failures of recorded processes,
          packages and other platforms;
          with --again also the steps that passed before and for which nothing has changed since
+  bench [--quick]
+         measure the first table of BENCHMARKS.md beside peers, and draw it: some half an hour, and 40 GB of disk;
+         with --quick only its first two columns, each once. Needs python3 and PyPI
   python [--interpreter PYTHON]... [--wheels DIR]
          build the wheel and the source distribution of the package for Python in target/python/wheels, install the
          wheel in empty environments, and test it there; with other interpreters too, and for a free-threaded one
@@ -49,6 +53,8 @@ fn main() -> ExitCode {
     let outcome = match arguments.as_slice() {
         ["demo"] => demo::run(),
         ["generate"] => generate::run(),
+        ["bench"] => bench::run(false),
+        ["bench", "--quick"] => bench::run(true),
         ["test", options @ ..] if options.iter().all(|option| ["--long", "--again"].contains(option)) => {
             test::run(options.contains(&"--long"), options.contains(&"--again"))
         }
