@@ -100,11 +100,9 @@ proptest! {
 
 #[test]
 fn the_records_of_one_segment_are_as_they_are() {
-    let entry = |fingerprint| Entry { record: Record::new(fingerprint, 1), is_tombstone: false };
-    let all =
-        (0..5u64).map(|fingerprint| if fingerprint < 4 { Ok(entry(fingerprint)) } else { Err(Error::damaged("")) });
+    let entry = |fingerprint: u64| Entry { record: Record::new(fingerprint, 1), is_tombstone: false };
     let mut alone = NewestEntries::default();
-    alone.add(all.chain([Ok(entry(9))]), true);
+    alone.add((0..4).map(entry).map(Ok).chain([Err(Error::damaged("")), Ok(entry(9))]), true);
     let found: Vec<_> = alone.by_ref().collect();
     let whole = found.iter().flatten().map(|newest| (newest.entry.clone(), newest.stored));
     assert!(whole.eq((0..4).map(|fingerprint| (entry(fingerprint), true))));
