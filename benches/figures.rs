@@ -1,4 +1,4 @@
-//! The figures of BENCHMARKS.md that concern fpstore alone: sizes, load time, decoding, query latency.
+//! The figures of benches/results/ that concern fpstore alone: sizes, load time, decoding, query latency.
 //!
 //! `cargo bench --bench figures -- uniform 20000000` or `-- FILE.u64`. All files are in a temporary directory.
 #![allow(

@@ -35,12 +35,11 @@ import sys
 import tempfile
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent / "peers"))
-from common import NUMPY, ROOT, TARGET, inside_environment, paired, size, watched  # noqa: E402
+from common import MATPLOTLIB, NUMPY, ROOT, TARGET, inside_environment, paired, size, watched  # noqa: E402
 from faiss_peer import PACKAGE as FAISS  # noqa: E402
 from search import build_program, make_queries, run  # noqa: E402
 
 PROGRAMS, JOIN_PEERS = TARGET / "release", TARGET / "join-peers"
-MATPLOTLIB = "matplotlib==3.10.8"
 COUNTS = [1_000_000, 20_000_000, 100_000_000, 1_000_000_000]
 ONCE = 100_000_000
 """From here on one round."""
@@ -82,22 +81,20 @@ def median(rounds, work):
     return statistics.median(work() for _ in range(rounds))
 
 
-def found_pairs(np, path, values, planted):
-    """The distinct pairs in a file of `fpdedup pairs`; ends the program if it does not have each planted one once."""
+def found_pairs(np, path, wanted):
+    """The pairs in a file of `fpdedup pairs`; ends the program if it does not have each wanted one once."""
     with open(path) as lines:
         found = np.array([[int(digits, 16) for digits in line.split("\t")[:2]] for line in lines], dtype=np.uint64)
-    wanted = np.sort(np.stack([values[:planted], values[-planted:]], axis=1), axis=1)
     distinct = np.unique(np.sort(found, axis=1), axis=0)
     together = np.unique(np.concatenate([distinct, wanted]), axis=0)
     if len(distinct) < len(found) or len(distinct) < len(together):
-        sys.exit(f"{len(found) - len(distinct)} pairs twice, {len(together) - len(distinct)} planted ones not at all")
+        sys.exit(f"{len(found) - len(distinct)} pairs twice, {len(together) - len(distinct)} wanted ones not at all")
     return distinct
 
 
-def own(np, values, folder, rounds):
-    """The figures of fpstore. Leaves the files of fingerprints and queries."""
-    count, planted, figures = len(values), min(PLANTED, len(values) // 20), {}
-    data, store, out = folder / "data.u64", folder / "store", folder / "out.tsv"
+def own(np, count, planted, folder, rounds):
+    """The figures of fpstore, given the near pairs that have to be found."""
+    figures, data, store, out = {}, folder / "data.u64", folder / "store", folder / "out.tsv"
 
     def load():
         shutil.rmtree(store, ignore_errors=True)
@@ -115,7 +112,7 @@ def own(np, values, folder, rounds):
     for memory in ("4GiB", "512MiB"):
         joined = ["pairs", "--quiet", "--distinct", "-k", DISTANCE, "--memory", memory, "--output", out, store]
         figures[f"pairs {memory}"] = median(rounds, lambda: program("fpdedup", *joined))
-        found = found_pairs(np, out, values, planted)
+        found = found_pairs(np, out, planted)
         if before is not None and not np.array_equal(before, found):
             sys.exit(f"{memory}: other pairs than with more memory")
         before = found
@@ -143,16 +140,19 @@ def of_peers(names, count, folder, found):
 def figures_of(count, options):
     import numpy as np
 
-    rounds = 1 if count >= ONCE else options.rounds
+    rounds, pairs = 1 if count >= ONCE else options.rounds, min(PLANTED, count // 20)
     with tempfile.TemporaryDirectory() as folder:
-        folder, values = pathlib.Path(folder), paired(count, min(PLANTED, count // 20))
+        folder, values = pathlib.Path(folder), paired(count, pairs)
+        planted = np.sort(np.stack([values[:pairs], values[-pairs:]], axis=1), axis=1)
         files = {"data": values}
         files["queries"], files["warm-up"] = make_queries(values, QUERIES, uniform=True)
         files["batch"], _ = make_queries(values, min(BATCH, count // 4), uniform=True)
         for name, array in files.items():
             array.tofile(folder / f"{name}.u64")
-        figures = own(np, values, folder, rounds)
+        # A billion are 8 GB, which the page cache can use.
         del values, files, array
+        figures = own(np, count, planted, folder, rounds)
+        shutil.rmtree(folder / "store")
         return figures | of_peers(options.peers, count, folder, figures["found"])
 
 
@@ -165,14 +165,15 @@ def draw(table, path):
     pyplot.rcParams.update({"svg.hashsalt": "fpstore", "font.size": 9})
     figure, axes = pyplot.subplots(figsize=(6.4, 4.2), layout="constrained")
     counts = list(table)
+    first = min(1, len(counts) - 1)
     for name, label in LINES.items():
         seconds = [table[count][name] * (1e-6 if name == "query" else 1) for count in counts]
         [line] = axes.plot(counts, seconds, marker="o", label=label)
         if name not in ("batch", "query"):
-            linear = [seconds[1] * count / counts[1] for count in counts]
+            linear = [seconds[first] * count / counts[first] for count in counts]
             axes.plot(counts, linear, color=line.get_color(), linestyle=":", linewidth=1)
     axes.set(xscale="log", yscale="log", xlabel="fingerprints", ylabel="seconds",
-             title=f"Uniform fingerprints, k = 3, {os.cpu_count()} cores; dotted: as straight as from the second size")
+             title=f"Uniform fingerprints, k = 3, {os.cpu_count()} cores; dotted: straight lines")
     axes.grid(which="major", alpha=0.3)
     axes.legend()
     figure.savefig(path, metadata={"Date": None})
@@ -183,9 +184,10 @@ def main():
     parser.add_argument("counts", nargs="*", type=int)
     parser.add_argument("--quick", action="store_true", help="the first two sizes, each once")
     parser.add_argument("--rounds", type=int, default=3)
-    parser.add_argument("--peers", default=",".join(MOST), type=lambda names: [name for name in names.split(",") if name])
+    parser.add_argument("--peers", default=",".join(MOST))
     parser.add_argument("--plot", type=pathlib.Path, help="draws the table")
     options = parser.parse_args()
+    options.peers = [name for name in options.peers.split(",") if name]
     if unknown := set(options.peers) - set(MOST):
         parser.error(f"no such peers: {', '.join(unknown)}; there are {', '.join(MOST)}")
     inside_environment([NUMPY, MATPLOTLIB, FAISS], "headline")
@@ -193,18 +195,16 @@ def main():
         options.rounds = 1
     space = shutil.disk_usage(tempfile.gettempdir()).free
     counts = options.counts or (COUNTS[:2] if options.quick else COUNTS)
-    for count in [count for count in counts if count * BYTES > space]:
-        print(f"{count:,} fingerprints need {count * BYTES >> 30} GiB on {tempfile.gettempdir()}: left out", file=sys.stderr)
-        counts.remove(count)
-    subprocess.run(["cargo", "build", "--quiet", "--release", "--locked", "-p", "fpstore-tools", "--target-dir", TARGET],
-                   cwd=ROOT, check=True)
-    if set(options.peers) - {"all-pairs-hamming"}:
-        build_program([name for name in options.peers if name != "all-pairs-hamming"])
+    if too_many := [count for count in counts if count * BYTES > space]:
+        print(f"{tempfile.gettempdir()} has not {max(too_many) * BYTES} bytes; left out: {too_many}", file=sys.stderr)
+    build = ["cargo", "build", "--quiet", "--release", "--locked", "--target-dir"]
+    subprocess.run([*build, TARGET, "-p", "fpstore-tools"], cwd=ROOT, check=True)
+    if asked := [name for name in options.peers if name != "all-pairs-hamming"]:
+        build_program(asked)
     if "all-pairs-hamming" in options.peers:
-        subprocess.run(["cargo", "build", "--quiet", "--release", "--target-dir", JOIN_PEERS],
-                       cwd=ROOT / "benches/peers/joins", check=True)
+        subprocess.run([*build, JOIN_PEERS], cwd=ROOT / "benches/peers/joins", check=True)
     table = {}
-    for count in counts:
+    for count in sorted(set(counts) - set(too_many)):
         print(f"{count:,} fingerprints", file=sys.stderr)
         table[count] = figures_of(count, options)
     print(f"{os.cpu_count()} cores\n\n| |" + "|".join(f" {count / 1e6:,.0f} M " for count in table) + "|")

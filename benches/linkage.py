@@ -5,7 +5,7 @@
 
 Fingerprints of the two corpora of tests/data (the definition `native`, 64 bits) are clustered by each linkage. A removed
 document is *right* if its set of shingles of five consecutive tokens has a Jaccard similarity of at least one half with
-that of the document that is kept in its place (BENCHMARKS.md, "How well fingerprints match"). Recall is the share of the
+that of the document that is kept in its place (benches/results/quality.md). Recall is the share of the
 documents that exact similarities would remove by the same rule of stars: each document in turn stays, unless it is
 removed, and removes all later ones that are similar to it. Sets are compared here, without any code of fpstore.
 """

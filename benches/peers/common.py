@@ -13,7 +13,7 @@ import venv
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 TARGET = pathlib.Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target")).resolve()
-NUMPY = "numpy==2.4.6"
+NUMPY, MATPLOTLIB = "numpy==2.4.6", "matplotlib==3.10.8"
 
 
 def inside_environment(packages, name="peers"):
@@ -102,8 +102,14 @@ def splitmix64(count, seed=20070508):
     """The values of `cargo bench --bench figures -- uniform COUNT`."""
     import numpy as np
 
-    with np.errstate(over="ignore"):
-        return mix(np.uint64(seed) + np.arange(1, count + 1, dtype=np.uint64) * np.uint64(0x9E3779B97F4A7C15))
+    values = np.empty(count, np.uint64)
+    for begin in range(0, count, 1 << 24):
+        # A part at a time, as there are several copies of it for some time.
+        part = values[begin : begin + (1 << 24)]
+        numbers = np.arange(begin + 1, begin + 1 + len(part), dtype=np.uint64)
+        with np.errstate(over="ignore"):
+            part[:] = mix(np.uint64(seed) + numbers * np.uint64(0x9E3779B97F4A7C15))
+    return values
 
 
 def fingerprints(source):

@@ -5,8 +5,8 @@
     benches/peers/sizes.py tests/data/real_simhash64.u64
 
 Installs numpy, pyarrow and zstandard into target/peers if they are missing, builds fpload and fpdump, and prints the
-table in BENCHMARKS.md: bits per fingerprint of one whole table (data, index, checksums, code tables) for both codecs,
-and of zstd -19 and Parquet for the same values.
+first table in benches/results/sizes.md: bits per fingerprint of one whole table (data, index, checksums, code tables)
+for both codecs, and of zstd -19 and Parquet for the same values.
 """
 import json
 import math

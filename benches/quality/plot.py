@@ -16,7 +16,7 @@ import sys
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent / "peers"))
 from common import NUMPY, ROOT, inside_environment  # noqa: E402
-from scaling import MATPLOTLIB  # noqa: E402
+from common import MATPLOTLIB  # noqa: E402
 
 COLOURS = {"native": "#0060a8", "native 1": "#60a8e0", "1e0ng": "#c8500a", "seomoz": "#2a8a3a", "string-hash": "#8a56b0", "bkdr": "#7a7a7a",
            "native, 128 bits": "#00a0c8", "minhash native": "#b01030", "minhash datasketch": "#e08a90",

@@ -1,7 +1,7 @@
 //! Random sequences of all operations, compared with the model after each.
 //!
 //! A run has some thousand short sequences. `FPSTORE_SEQUENCES=N` runs N of them, from `FPSTORE_SEED` on (see
-//! BENCHMARKS.md for the long run).
+//! benches/results/writes.md for the long run).
 
 mod by_id;
 

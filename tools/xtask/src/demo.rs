@@ -31,7 +31,7 @@ const TEXTS: &str = "tests/data/rust-book-documents.ndjson.gz";
 const PATHS: &str = "tests/data/rust-book.ndjson";
 /// The programs that are run. They need neither Parquet nor a Chinese dictionary.
 const PROGRAMS: [&str; 5] = ["fphash", "fpload", "fpquery", "fpdedup", "fpdump"];
-/// At this distance these fingerprints hardly ever match by chance (BENCHMARKS.md, "How well fingerprints match").
+/// At this distance these fingerprints hardly ever match by chance (benches/results/quality.md).
 const DISTANCE: u32 = 6;
 
 pub(crate) fn run() -> Result<()> {

@@ -9,7 +9,7 @@ use super::args::{DocumentsArgs, Method};
 use super::compare::Near;
 use super::maker::Maker;
 
-/// Default distances: beyond them, many near pairs are so by chance (BENCHMARKS.md, "How well fingerprints match").
+/// Default distances: beyond them, many near pairs are so by chance (benches/results/quality.md).
 const DISTANCE: u32 = 6;
 const DISTANCE_OF_128: u32 = 20;
 /// Default similarity by the signatures; bands and rows are chosen for the same by default.
