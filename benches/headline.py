@@ -14,7 +14,7 @@ The programs run as a user runs them, from files to files, with the store in the
   value: the mean time of a query and the blocks that it reads, as `--stats` has them;
 * batch: `fpquery --batch always`, a million such queries, from opening the store to the answers in a file;
 * all pairs: `fpdedup pairs --distinct`, with two limits of memory;
-* clusters: `fpdedup clusters`, with a line for each record.
+* clusters: `fpdedup clusters`, with a line for each record, up to 100 million.
 
 Each is the median of the rounds, from 100 million on one run. Ends with 1 if a planted pair is not found once, if the
 limits of memory do not give the same pairs, or a peer not as many. Peers get the same fingerprints in memory, and write
@@ -45,7 +45,8 @@ ONCE = 100_000_000
 """From here on one round."""
 PLANTED, QUERIES, BATCH, DISTANCE = 500_000, 200_000, 1_000_000, 3
 BYTES = 40
-"""Bytes of disk for a fingerprint: the file, the store, a load's temporary files, pairs or labels."""
+"""Bytes of disk for a fingerprint: the file, the store, and a load's temporary files or the labels."""
+MOST_CLUSTERS = 100_000_000
 MOST = {"mih-rs": 100_000_000, "faiss-2x32": 20_000_000, "all-pairs-hamming": 20_000_000}
 """Most fingerprints for a peer, which takes several times their memory or hours for more."""
 ROWS = [
@@ -63,7 +64,9 @@ ROWS = [
     ("found", "near pairs", "{:,.0f}"),
     ("clusters", "clusters, s", "{:.2f}"),
 ]
-LINES = {"load": "load", "pairs 4GiB": "all pairs", "clusters": "clusters", "batch": "1 M queries", "query": "1 query"}
+LINES = {"load": "load", "pairs 4GiB": "all pairs", "clusters": "clusters", "batch": "1 M queries",
+         "query": "1 M queries, one by one"}
+"""Figures of the picture: microseconds of a query are seconds of a million."""
 
 
 def program(name, *arguments):
@@ -117,8 +120,9 @@ def own(np, count, planted, folder, rounds):
             sys.exit(f"{memory}: other pairs than with more memory")
         before = found
     figures["found"] = len(before)
-    labeled = ["clusters", "--quiet", "-k", DISTANCE, "--memory", "4GiB", "--output", out, store]
-    figures["clusters"] = median(rounds, lambda: program("fpdedup", *labeled))
+    if count <= MOST_CLUSTERS:
+        labeled = ["clusters", "--quiet", "-k", DISTANCE, "--memory", "4GiB", "--output", out, store]
+        figures["clusters"] = median(rounds, lambda: program("fpdedup", *labeled))
     return figures
 
 
@@ -146,7 +150,7 @@ def figures_of(count, options):
         planted = np.sort(np.stack([values[:pairs], values[-pairs:]], axis=1), axis=1)
         files = {"data": values}
         files["queries"], files["warm-up"] = make_queries(values, QUERIES, uniform=True)
-        files["batch"], _ = make_queries(values, min(BATCH, count // 4), uniform=True)
+        files["batch"], _ = make_queries(values, BATCH, uniform=True)
         for name, array in files.items():
             array.tofile(folder / f"{name}.u64")
         # A billion are 8 GB, which the page cache can use.
@@ -167,8 +171,9 @@ def draw(table, path):
     counts = list(table)
     first = min(1, len(counts) - 1)
     for name, label in LINES.items():
-        seconds = [table[count][name] * (1e-6 if name == "query" else 1) for count in counts]
-        [line] = axes.plot(counts, seconds, marker="o", label=label)
+        known = [count for count in counts if name in table[count]]
+        seconds = [table[count][name] for count in known]
+        [line] = axes.plot(known, seconds, marker="o", label=label)
         if name not in ("batch", "query"):
             linear = [seconds[first] * count / counts[first] for count in counts]
             axes.plot(counts, linear, color=line.get_color(), linestyle=":", linewidth=1)
@@ -207,6 +212,7 @@ def main():
     for count in sorted(set(counts) - set(too_many)):
         print(f"{count:,} fingerprints", file=sys.stderr)
         table[count] = figures_of(count, options)
+        print(json.dumps(table[count]), file=sys.stderr, flush=True)
     print(f"{os.cpu_count()} cores\n\n| |" + "|".join(f" {count / 1e6:,.0f} M " for count in table) + "|")
     print("|---" * (1 + len(table)) + "|")
     for key, title, form in ROWS:
