@@ -37,7 +37,7 @@ const FREE: u32 = u32::MAX;
 ///
 /// `records` and `keys` are columns of integers: the records in ascending order, each with all of its keys. `holders` has
 /// for each key that which has taken it before, `u32::MAX` if it is free, and null if that is not known yet. Returns the
-/// holders after all records: null where a record cannot be decided on yet. So one that is kept holds all of its keys,
+/// holders after all records: null where that is not known yet. So one that is kept holds all of its keys,
 /// one that is removed has a key with a smaller holder, and one that is undecided has no key with a holder.
 ///
 /// # Errors

@@ -121,9 +121,32 @@ def test_star_linkage_decides_as_one_task(tmp_path, graph):
     one, many = one_and_many(tmp_path, 5, GRAPHS[graph], name, linkage="star")
     many.run_all()
     assert many.tasks("decide") == 5 and results(many) == results(one)
+    types = [pq.read_schema(job.removed()[0]).field("shared_keys").type for job in (one, many)]
+    assert types[0] == types[1]
     # The sample, the division, and a round for each share at most.
     steps = rounds(many)
     assert steps == 2 + 5 if graph == "a chain in order" else steps <= 2 + 5, steps
+
+
+def test_a_removed_result_of_an_early_step_is_made_before_later_ones(tmp_path):
+    job = divide(job_of_links(tmp_path, GRAPHS["a chain in order"], tasks=3, linkage="star"), 5)
+    job.run_all()
+    expected = results(job)
+    for task in (2 * 5 + 1, 6 * 5 + 4):
+        shutil.rmtree(job.plan.result("components", task))
+    assert job.missing("components") == [2 * 5 + 1]
+    job.run_all()
+    assert results(job) == expected
+
+
+def test_copies_with_larger_ids_do_not_meet_in_one_share(tmp_path):
+    # So many that every fourth row would be sampled: the first one of each second key.
+    links = [(one, one + 2048) for one in range(2048)]
+    job = divide(job_of_links(tmp_path, links, tasks=3, linkage="star"), 4)
+    job.run_all()
+    files = [job.plan.result("components", 2 * 4 + share) / "rows.parquet" for share in range(4)]
+    rows = [pq.read_metadata(file).num_rows for file in files]
+    assert max(rows) < 1.3 * min(rows), rows
 
 
 def test_shares_have_about_as_many_rows(tmp_path):

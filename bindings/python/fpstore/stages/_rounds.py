@@ -27,7 +27,7 @@ class Rounds:
     step: Callable[[Rounds, int], Step | None]
     """The work of the step with a number, given the results of all before it; None after the last one."""
     most: int
-    """More steps than any number of records takes. Files of which a number is wrong could make rounds that never
+    """At least as many steps as any records take. Files of which a number is wrong could make rounds that never
     end."""
 
     def result(self, step: int, share: int) -> pathlib.Path:
@@ -51,15 +51,17 @@ class Rounds:
 
     def count(self) -> int:
         """The number of steps that are done, and the next one unless the rounds have ended."""
-        last, every = 0, range(self.shares)
-        while any(self.result(last + 1, share).exists() for share in every):
+        folder = self.plan.folder / STAGE
+        done = {path.name for path in folder.iterdir()} if folder.exists() else set[str]()
+        every, last = range(self.shares), 0
+        while any(self.result(last + 1, share).name in done for share in every):
             last += 1
-        if last > self.most:
+        if last + 1 > self.most:
             message = f"the rounds have not ended after {self.most} steps; remove its directory, and run it again"
-            raise DamagedError(f"{self.plan.folder / STAGE}: {message}", self.plan.folder)
-        for step in (last - 1, last):
-            # A damaged result, which was removed, is made again before later ones are read.
-            if step >= 0 and not all(self.result(step, share).exists() for share in every):
+            raise DamagedError(f"{folder}: {message}", self.plan.folder)
+        for step in range(last + 1):
+            # A damaged result, which was removed, is made again before later ones, which may read those of any step.
+            if not all(self.result(step, share).name in done for share in every):
                 return step + 1
         return last + 1 if self.step(self, last + 1) is None else last + 2
 

@@ -10,20 +10,22 @@ takes it. Records are divided into shares by ranges of their ids, with about as 
 * `take`, several times: a share decides on all records that it can, and sends each key of which it has decided on all
   records to the next share that has it, with the record that has taken it.
 
-The keeper of a removed record is the smallest of those that have taken its keys. The evidence is the number of keys
-that this one has taken, or the distance of the pair. So the result is that of one task with all links.
+The keeper of a removed record is the smallest of those that have taken its keys. The evidence is the number of its
+keys that this one has taken, or the distance of the pair. So the result is that of one task with all links.
 
 The first share decides on all of its records in the first `take`, and each other one at the latest in that after the
-share before it. So there are at most as many rounds as shares, whatever the links are. They are mostly far fewer, as a
-record waits only for those near it: if the ids are in an order by chance, some log^2 of the number of records (Blelloch
-et al., Greedy Sequential Maximal Independent Set and Matching are Parallel on Average, SPAA 2012). A share that was
-sent nothing in a round has no work in the next one.
+share before it. So there are at most as many rounds as shares, whatever the links are; and as many as shares have the
+same key, which goes from one to the next. Of pairs they are mostly far fewer, as a record waits only for those near it:
+if the ids are in an order by chance, some log^2 of the number of records (Blelloch et al., Greedy Sequential Maximal
+Independent Set and Matching are Parallel on Average, SPAA 2012). A share that was sent nothing in a round has no work
+in the next one.
 """
 
 from __future__ import annotations
 
 import contextlib
 import pathlib
+import random
 from typing import Any, NamedTuple
 
 from fpstore._arrow import pa, pc
@@ -72,12 +74,14 @@ def _step(of: Rounds, number: int) -> Step | None:
 
 def _sample(of: Rounds, _: int, share: int, place: pathlib.Path) -> None:
     rows = sum(map(_files.rows, _links.results(of.plan)))
-    stride = max(1, rows // (SAMPLES * of.shares))
-    sampled, skip = [pa.array([], id_type(of.plan))], 0
+    stride, sampled = max(1, rows // (SAMPLES * of.shares)), [pa.array([], id_type(of.plan))]
+    # Places by chance, as the records of a key are in order; the same ones if the task is run again.
+    chance = random.Random(share)
     for table in _links.tables(of.plan, share, of.shares):
         for name in ("id",) if of.plan.has_keys else ("id", "near"):
-            sampled.append(table[name].combine_chunks().take(pa.array(range(skip, len(table), stride), pa.int64())))
-            skip = (skip - len(table)) % stride
+            places = (begin + chance.randrange(stride) for begin in range(0, len(table), stride))
+            within = pa.array([place for place in places if place < len(table)], pa.int64())
+            sampled.append(table[name].combine_chunks().take(within))
     _files.write(place / _SAMPLE, pa.table({"id": pa.concat_arrays(sampled)}))
 
 
@@ -108,7 +112,7 @@ def _divide(of: Rounds, _: int, share: int, place: pathlib.Path) -> None:
             to = pa.array(ranges(table["id"], bounds))
             rows_out.send_to(to, table)
             crossing = _crossing(table["key"].combine_chunks(), to)
-            crossing_out.send_to(crossing["share"], crossing)
+            crossing_out.send_to(crossing["share"].combine_chunks(), crossing)
 
 
 def _with_keys(pairs: Any, first: int) -> Any:
@@ -203,7 +207,7 @@ def _decided(of: Rounds, step: int, share: int, own: _Share) -> _Decided:
 
 
 def _send_taken(of: Rounds, step: int, share: int, own: _Share, place: pathlib.Path) -> None:
-    """Decides on the records that can be, and sends the keys of which all records are decided, and were not before."""
+    """Decides on the records that can be, and sends the keys whose holder behind this share is known, and was not."""
     decided = _decided(of, step, share, own)
     write_unsettled(place, decided.holders.null_count)
     crossing, holders = own.crossing, decided.holders[: len(own.crossing)]
@@ -238,7 +242,8 @@ def removed(of: Rounds, share: int) -> Any:
     if not of.plan.has_keys:
         return removed.append_column("distance", own.rows["distance"].filter(is_reason))
     counted = removed.group_by(["id", "keeper"]).aggregate([([], "count_all")])
-    return counted.rename_columns(["id", "keeper", "shared_keys"])
+    shared = counted["count_all"].cast(pa.uint64())
+    return counted.select(["id", "keeper"]).append_column("shared_keys", shared)
 
 
 def equal(of: Rounds, share: int) -> Any:
