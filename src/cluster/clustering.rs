@@ -17,7 +17,6 @@ use crate::segment::Segment;
 use crate::version::{Pieces, Share};
 use std::ops::ControlFlow;
 use std::sync::Arc;
-use std::vec::IntoIter;
 
 const CHUNK: usize = 1 << 13;
 
@@ -315,34 +314,35 @@ pub struct ClusteredIter<'a, F: Fingerprint = u64> {
     groups: Option<Groups<'a, F>>,
     /// The fingerprint of `ids`, its label and the size of its cluster.
     current: Option<(F, Label<F>, Option<u64>)>,
-    ids: IntoIter<Id>,
+    /// Its next ids, the next one last.
+    ids: Vec<Id>,
 }
 
 impl<'a, F: Fingerprint> ClusteredIter<'a, F> {
     fn new(clustering: &'a Clustering<F>, share: Share) -> Result<Self> {
         let groups = Groups::new(&clustering.segments, &clustering.numbers, &clustering.components, share)?;
-        Ok(Self { clustering, groups: Some(groups), current: None, ids: Vec::new().into_iter() })
+        Ok(Self { clustering, groups: Some(groups), current: None, ids: Vec::new() })
     }
 
     fn next_record(&mut self) -> Result<Option<Clustered<F>>> {
         loop {
-            if let (Some(id), Some((fingerprint, label, size))) = (self.ids.next(), &self.current) {
+            if let (Some(id), Some((fingerprint, label, size))) = (self.ids.pop(), &self.current) {
                 let record = Record { fingerprint: *fingerprint, id };
                 return Ok(Some(Clustered { record, label: label.clone(), size: *size }));
             }
             let Some(groups) = &mut self.groups else { return Ok(None) };
-            let mut ids = Vec::new();
+            let ids = &mut self.ids;
             match &self.current {
-                Some((fingerprint, ..)) if groups.has_more(*fingerprint) => groups.next_ids(*fingerprint, &mut ids)?,
+                Some((fingerprint, ..)) if groups.has_more(*fingerprint) => groups.next_ids(*fingerprint, ids)?,
                 _ => {
                     let Some((fingerprint, component)) = groups.next_fingerprint()? else { return Ok(None) };
-                    groups.next_ids(fingerprint, &mut ids)?;
+                    groups.next_ids(fingerprint, ids)?;
                     let more = groups.has_more(fingerprint);
-                    let (label, size) = self.clustering.label(fingerprint, component, &ids, more)?;
+                    let (label, size) = self.clustering.label(fingerprint, component, ids, more)?;
                     self.current = Some((fingerprint, label, size));
                 }
             }
-            self.ids = ids.into_iter();
+            ids.reverse();
         }
     }
 }

@@ -48,10 +48,12 @@ pub(super) fn near_pairs<F: Fingerprint>(all: &[F], count: usize, k: u32, found:
         let (ones, others) = (all.get(..count).unwrap_or_default(), others.get(..count).unwrap_or_default());
         let (chunks, rest) = ones.as_chunks::<8>();
         let (other_chunks, other_rest) = others.as_chunks::<8>();
-        for (chunk, other_chunk) in chunks.iter().zip(other_chunks) {
-            let near = chunk.iter().zip(other_chunk).map(|(one, other)| u32::from(one.distance(*other) <= k));
-            if near.sum::<u32>() > 0 {
-                push_near(chunk, other_chunk, k, found);
+        // Several chunks are compared before a branch.
+        for (chunks, other_chunks) in chunks.chunks(4).zip(other_chunks.chunks(4)) {
+            let mut lanes = Lanes::new(k);
+            chunks.iter().zip(other_chunks).for_each(|(chunk, other_chunk)| lanes.compare(chunk, other_chunk));
+            if lanes.any_near() {
+                push_near(chunks.as_flattened(), other_chunks.as_flattened(), k, found);
             }
         }
         push_near(rest, other_rest, k, found);
@@ -64,8 +66,9 @@ pub(super) fn near_across<F: Fingerprint>(ones: &[F], others: &[F], k: u32, foun
     let (chunks, rest) = others.as_chunks::<8>();
     for &one in ones {
         for chunk in chunks {
-            let near = chunk.iter().map(|other| u32::from(one.distance(*other) <= k));
-            if near.sum::<u32>() > 0 {
+            let mut lanes = Lanes::new(k);
+            lanes.compare(&[one; 8], chunk);
+            if lanes.any_near() {
                 push_near(&[one; 8], chunk, k, found);
             }
         }
@@ -74,6 +77,54 @@ pub(super) fn near_across<F: Fingerprint>(ones: &[F], others: &[F], k: u32, foun
                 found.push((one, other));
             }
         }
+    }
+}
+
+/// Appends the pairs within distance `k` among the first `count` fingerprints. Whole chunks are compared, so it is
+/// faster if some more follow.
+#[inline(always)]
+pub(super) fn near_within<F: Fingerprint>(all: &[F], count: usize, k: u32, found: &mut Vec<(F, F)>) {
+    let (mut lanes, mut rest, mut is_short) = (Lanes::new(k), all, false);
+    for left in (1..count).rev() {
+        let Some((&one, others)) = rest.split_first() else { break };
+        let (chunks, tail) = others.get(..left.saturating_add(7) & !7).unwrap_or(others).as_chunks::<8>();
+        chunks.iter().for_each(|chunk| lanes.compare(&[one; 8], chunk));
+        is_short |= !tail.is_empty();
+        rest = others;
+    }
+    if lanes.any_near() || is_short {
+        let mut rest = all.get(..count).unwrap_or(all);
+        while let Some((&one, others)) = rest.split_first() {
+            near_across(&[one], others, k, found);
+            rest = others;
+        }
+    }
+}
+
+/// Gathers whether fingerprints at the same place of two chunks are near, in a lane of 64 bits for each place: the
+/// compiler keeps lanes in vectors, and packs nothing.
+struct Lanes {
+    /// The first bit of a lane is set if a distance was less than `beyond`.
+    near: [u64; 8],
+    beyond: u64,
+}
+
+impl Lanes {
+    #[inline(always)]
+    fn new(k: u32) -> Self {
+        Self { near: [0; 8], beyond: u64::from(k) + 1 }
+    }
+
+    #[inline(always)]
+    fn compare<F: Fingerprint>(&mut self, ones: &[F; 8], others: &[F; 8]) {
+        for (lane, (one, other)) in self.near.iter_mut().zip(ones.iter().zip(others)) {
+            *lane |= u64::from(one.distance(*other)).wrapping_sub(self.beyond);
+        }
+    }
+
+    #[inline(always)]
+    fn any_near(&self) -> bool {
+        self.near.iter().fold(0, |any, lane| any | lane) >> 63 == 1
     }
 }
 
@@ -92,4 +143,25 @@ fn push_near<F: Fingerprint>(ones: &[F], others: &[F], k: u32, found: &mut Vec<(
 pub(super) fn ascending(keys: &[u64]) -> bool {
     let following = keys.get(1..).unwrap_or_default();
     keys.iter().zip(following).fold(0, |broken, (key, next)| broken | u64::from(key >= next)) == 0
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn all_pairs_of_a_group_are_found(
+            base: u64, flips in prop::collection::vec((0u32..64, 0u32..64), 0..80), count in 0usize..80, k in 0u32..6,
+        ) {
+            let all: Vec<u64> = flips.iter().map(|&(one, other)| base.flipped(one).flipped(other)).collect();
+            let (mut found, count) = (Vec::new(), count.min(all.len()));
+            near_within(&all, count, k, &mut found);
+            let near = |a: usize| (a + 1..count).map(move |b| (a, b));
+            let pairs = (0..count).flat_map(near).map(|(a, b)| (all[a], all[b]));
+            let expected: Vec<_> = pairs.filter(|(a, b)| a.distance(*b) <= k).collect();
+            prop_assert_eq!(found, expected);
+        }
+    }
 }

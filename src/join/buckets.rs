@@ -9,6 +9,9 @@ use crate::extsort::{Dealer, cut, deal};
 use crate::fingerprint::Fingerprint;
 use std::ops::Range;
 
+/// Fingerprints that are picked before the picked ones are dealt.
+const PICKED: usize = 256;
+
 /// The fingerprints of a pass: those in one group of each of these divisions.
 #[derive(Clone, Debug)]
 pub(super) struct Path<F> {
@@ -32,6 +35,11 @@ impl<F: Fingerprint> Path<F> {
         Self { groups: Vec::new(), ..*self }
     }
 
+    /// Whether the pass has all fingerprints of the sources.
+    pub(super) fn is_all(&self) -> bool {
+        self.depth == 0
+    }
+
     pub(super) fn depth(&self) -> usize {
         self.depth
     }
@@ -50,23 +58,29 @@ pub(crate) struct Counts {
 }
 
 impl Counts {
-    pub(super) fn new<F: Fingerprint>(
+    /// The counts of several divisions, in one pass.
+    pub(super) fn of_all<F: Fingerprint>(
         source: &FingerprintSource<'_, F>,
         path: &Path<F>,
-        groups: Groups<F>,
-    ) -> Result<Self> {
-        let parts = source.each_part(|visit| {
-            let mut counts = vec![0; groups.count()];
+        all: &[Groups<F>],
+    ) -> Result<Vec<Self>> {
+        let mut parts = source.each_part(|visit| {
+            let mut counts: Vec<Vec<usize>> = all.iter().map(|groups| vec![0; groups.count()]).collect();
             visit(&mut |fingerprints| {
-                for &fingerprint in fingerprints.iter().filter(|one| path.has(**one)) {
-                    if let Some(count) = counts.get_mut(groups.of(fingerprint)) {
-                        *count += 1;
+                for (groups, counts) in all.iter().zip(&mut counts) {
+                    for &fingerprint in fingerprints.iter().filter(|one| path.has(**one)) {
+                        if let Some(count) = counts.get_mut(groups.of(fingerprint)) {
+                            *count += 1;
+                        }
                     }
                 }
             })?;
             Ok(counts)
         })?;
-        Ok(Self { parts })
+        let of = |division: usize| {
+            parts.iter_mut().filter_map(|counts| counts.get_mut(division).map(std::mem::take)).collect()
+        };
+        Ok((0..all.len()).map(of).map(|parts| Self { parts }).collect())
     }
 
     pub(super) fn of(&self, group: usize) -> usize {
@@ -95,10 +109,22 @@ pub(super) fn load<'a, F: Fingerprint>(
         counts.parts.iter().map(|counts| counts.get(range.clone()).unwrap_or_default()).collect();
     source.with_parts(deal(memory, &counts), |slots, visit| {
         let mut dealer = Dealer::new(slots);
+        let mut picked = [(0, F::default()); PICKED];
         visit(&mut |fingerprints| {
-            for &fingerprint in fingerprints.iter().filter(|one| path.has(**one)) {
-                // For groups before the range, the number becomes one that does not exist.
-                dealer.enter(groups.of(fingerprint).wrapping_sub(range.start), fingerprint);
+            for some in fingerprints.chunks(PICKED) {
+                let mut count = 0;
+                for &fingerprint in some {
+                    // Each is written, and the next one to the same place if it is not picked: that needs no branch.
+                    // For groups before the range, the number becomes one that does not exist.
+                    let group = groups.of(fingerprint).wrapping_sub(range.start);
+                    if let Some(place) = picked.get_mut(count) {
+                        *place = (group, fingerprint);
+                    }
+                    count += usize::from((group < range.len()) & path.has(fingerprint));
+                }
+                for &(group, fingerprint) in picked.iter().take(count) {
+                    dealer.enter(group, fingerprint);
+                }
             }
         })?;
         dealer.finish();

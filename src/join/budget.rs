@@ -57,9 +57,13 @@ impl<'a, F: Fingerprint> Join<'a, F> {
     /// Bytes for fingerprints that are read once and kept. Decoding one segment again takes no longer than reading them
     /// from memory; merging segments, or selecting fingerprints, takes ten times as long.
     pub(super) fn kept(&self) -> u64 {
+        if self.is_plain() { 0 } else { self.memory / 4 }
+    }
+
+    /// Whether each side is all of one segment.
+    pub(super) fn is_plain(&self) -> bool {
         let selects = self.only.is_some() || self.only_left.is_some();
-        let is_plain = self.left.len() <= 1 && self.right.is_none_or(|right| right.len() <= 1) && !selects;
-        if is_plain { 0 } else { self.memory / 4 }
+        self.left.len() <= 1 && self.right.is_none_or(|right| right.len() <= 1) && !selects
     }
 
     pub(super) fn most_in_memory(&self) -> usize {

@@ -9,7 +9,7 @@ use super::mask;
 use super::node::Node;
 use super::ordered::Step;
 use super::sides::{Sides, total};
-use crate::codec::{REACH, near_across, near_pairs};
+use crate::codec::{REACH, near_across, near_pairs, near_within};
 use crate::fingerprint::Fingerprint;
 use crate::plan::join::cheapest;
 use std::cmp::Ordering;
@@ -17,8 +17,11 @@ use std::ops::Range;
 
 /// Groups up to this size are compared at once; larger ones may be divided.
 const SMALL: usize = 48;
-/// Fingerprints that fit a core's cache with their buffers.
+/// Fingerprints that fit a core's second cache with their buffers.
 const CACHED: usize = 16384;
+/// More fingerprints are first dealt to groups of about this size: what dealing reads and writes then stays in a core's
+/// first two caches.
+const DEALT: usize = 4096;
 /// Fingerprints that are sampled for the bits that vary.
 const SAMPLED: usize = 256;
 /// Fingerprints that are compared before the found pairs are handed on.
@@ -51,15 +54,15 @@ impl<F: Fingerprint> Joiner<F> {
         take: Take<'_, F>,
     ) -> Step {
         let more = (sides.len() / CACHED).checked_ilog2().map_or(0, |bits| bits + 1);
-        let Some(finer) = groups.finer(more) else { return self.join(node, sides, take) };
+        let Some(finer) = groups.finer(more) else { return self.join(node, sides, groups.is_exact(), take) };
         let mut all = Vec::new();
         sides.deal(finer, &mut self.ends, 0, &mut all);
-        all.into_iter().try_for_each(|group| self.join(node, sides.group(group), take))
+        all.into_iter().try_for_each(|group| self.join(node, sides.group(group), finer.is_exact(), take))
     }
 
-    /// Hands on the pairs of the node among these fingerprints, which agree in its bits or have the same hash by
-    /// chance.
-    pub(super) fn join(&mut self, node: &Node<F>, mut sides: Sides<'_, F>, take: Take<'_, F>) -> Step {
+    /// Hands on the pairs of the node among these fingerprints, which agree in its bits (`exact`) or may only have the
+    /// same hash of them.
+    pub(super) fn join(&mut self, node: &Node<F>, mut sides: Sides<'_, F>, exact: bool, take: Take<'_, F>) -> Step {
         if sides.len() <= SMALL {
             let right = sides.right.as_ref().map(|right| &*right.fingerprints);
             return self.compare(node, sides.left.fingerprints, right, take);
@@ -84,7 +87,11 @@ impl<F: Fingerprint> Joiner<F> {
             let right = sides.right.as_ref().map(|right| &*right.fingerprints);
             return self.compare(node, sides.left.fingerprints, right, take);
         }
-        node.children(varying, levels).iter().try_for_each(|child| self.divide(child, &mut sides, take))
+        let parts = node.parts(varying, levels, &[]);
+        node.children(&parts)
+            .iter()
+            .zip(parts)
+            .try_for_each(|(child, part)| self.divide(child, if exact { part } else { child.equal }, &mut sides, take))
     }
 
     /// The fingerprints that both sides have, of which each has a fingerprint once. At distance 0 there are no bits that
@@ -106,15 +113,33 @@ impl<F: Fingerprint> Joiner<F> {
         self.hand_on(node, take)
     }
 
-    fn divide(&mut self, node: &Node<F>, sides: &mut Sides<'_, F>, take: Take<'_, F>) -> Step {
-        let groups = Groups::new(node.equal, sides.len().ilog2());
-        // Most groups are tiny, and a branch at the end of each would be mispredicted. So neighbours are compared even
+    /// Hands on the pairs of a child of a node; `mask` are the bits of the child in which the fingerprints may differ.
+    fn divide(&mut self, node: &Node<F>, mask: F, sides: &mut Sides<'_, F>, take: Take<'_, F>) -> Step {
+        let groups = Groups::new(mask, sides.len().ilog2());
+        let coarse = Groups::new(mask, (sides.len() / DEALT).max(1).ilog2());
+        let finer = coarse.finer(groups.bits().saturating_sub(coarse.bits()));
+        let Some(finer) = finer.filter(|_| sides.len() > CACHED) else { return self.deal(node, groups, sides, take) };
+        // First to groups that fit a core's cache. Dealing them further fills the place from which they came.
+        let mut all = Vec::new();
+        sides.deal(coarse, &mut self.ends, 0, &mut all);
+        all.into_iter().try_for_each(|group| self.deal(node, finer, &mut sides.group(group), take))?;
+        if sides.right.is_some() {
+            // Groups without fingerprints of both sides were not dealt further.
+            sides.restore();
+        }
+        Ok(())
+    }
+
+    /// Compares the fingerprints of each group, or divides the groups further.
+    fn deal(&mut self, node: &Node<F>, groups: Groups<F>, sides: &mut Sides<'_, F>, take: Take<'_, F>) -> Step {
+        // Many groups are tiny, and a branch at the end of each would be mispredicted. So neighbours are compared even
         // across groups; only groups beyond that reach are compared by themselves.
-        let seen = if sides.right.is_some() { 1 } else { REACH + 1 };
+        let by_themselves = sides.right.is_some() || sides.len() / groups.count() > REACH;
+        let seen = if by_themselves { 1 } else { REACH + 1 };
         let mut longer = Vec::new();
         sides.deal(groups, &mut self.ends, seen, &mut longer);
         let large = |group: &&[Range<usize>; 2]| total(group) > SMALL;
-        if sides.right.is_none() {
+        if !by_themselves {
             let mut from = 0;
             for [group, _] in longer.iter().filter(large) {
                 self.neighbours(node, sides, from..group.start, take)?;
@@ -123,7 +148,7 @@ impl<F: Fingerprint> Joiner<F> {
             self.neighbours(node, sides, from..sides.len(), take)?;
         }
         for group in longer.iter().filter(|group| !large(group)) {
-            self.small(sides, group);
+            self.small(sides, group, by_themselves);
             if self.found.len() >= CHUNK {
                 self.hand_on(node, take)?;
             }
@@ -132,7 +157,7 @@ impl<F: Fingerprint> Joiner<F> {
         let mut divided = false;
         for group in longer.iter().filter(large) {
             divided = true;
-            self.join(node, sides.group(group.clone()), take)?;
+            self.join(node, sides.group(group.clone()), groups.is_exact(), take)?;
         }
         if divided {
             sides.restore();
@@ -150,17 +175,22 @@ impl<F: Fingerprint> Joiner<F> {
         Ok(())
     }
 
-    /// The pairs of a small group in the buffers that are no neighbours.
-    fn small(&mut self, sides: &Sides<'_, F>, [left, right]: &[Range<usize>; 2]) {
-        let mut rest = sides.left.buffer.get(left.clone()).unwrap_or_default();
+    /// The pairs of a small group in the buffers: all, or those that are no neighbours.
+    fn small(&mut self, sides: &Sides<'_, F>, [left, right]: &[Range<usize>; 2], all: bool) {
+        let lefts = sides.left.buffer.get(left.start..).unwrap_or_default();
+        let group = lefts.get(..left.len()).unwrap_or_default();
         if let Some(side) = &sides.right {
             let right = side.buffer.get(right.clone()).unwrap_or_default();
-            near_across(rest, right, self.k, &mut self.found);
-            return;
-        }
-        while let Some((one, others)) = rest.split_first() {
-            near_across(std::slice::from_ref(one), others.get(REACH..).unwrap_or_default(), self.k, &mut self.found);
-            rest = others;
+            near_across(group, right, self.k, &mut self.found);
+        } else if all {
+            near_within(lefts, group.len(), self.k, &mut self.found);
+        } else {
+            let mut rest = group;
+            while let Some((one, others)) = rest.split_first() {
+                let far = others.get(REACH..).unwrap_or_default();
+                near_across(std::slice::from_ref(one), far, self.k, &mut self.found);
+                rest = others;
+            }
         }
     }
 
@@ -188,5 +218,58 @@ impl<F: Fingerprint> Joiner<F> {
         let taken = if self.found.is_empty() { Ok(()) } else { take(&self.found) };
         self.found.clear();
         taken
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::join::sides::Side;
+    use crate::plan::mix;
+
+    /// The pairs that a join of more fingerprints than a core's cache holds hands on, in order.
+    fn joined(mut left: Vec<u64>, mut right: Option<Vec<u64>>, node: &Node<u64>, exact: bool) -> Vec<(u64, u64)> {
+        let (mut buffer, mut right_buffer) = (vec![0; left.len()], vec![0; right.as_ref().map_or(0, Vec::len)]);
+        let within = right.is_none();
+        let right = right.as_mut().map(|right| Side { fingerprints: right, buffer: &mut right_buffer });
+        let sides = Sides { left: Side { fingerprints: &mut left, buffer: &mut buffer }, right };
+        assert!(sides.len() > CACHED);
+        let mut all = Vec::new();
+        let mut take = |pairs: &[(u64, u64)]| {
+            all.extend_from_slice(pairs);
+            Ok(())
+        };
+        Joiner::new(3, within).join(node, sides, exact, &mut take).unwrap();
+        all.sort_unstable();
+        all
+    }
+
+    #[test]
+    fn groups_beyond_a_cores_cache_have_the_same_pairs() {
+        // Uniform, of few leading parts, and with families: dealing them once leaves groups of every size.
+        for constant in [0, 8, 30] {
+            let one = |number: u64| mix(number) >> constant;
+            let near = |number: u64| one(number) ^ 1 << (number % 34) ^ 1 << (number % 31);
+            let ones: Vec<u64> = (0..15_000).map(one).collect();
+            let others: Vec<u64> = (0..5000).map(near).collect();
+            let all = [&*ones, &*others].concat();
+            let node = Node::root(3);
+            let mut within = Vec::new();
+            for (place, &a) in all.iter().enumerate() {
+                let near = all[place + 1..].iter().filter(|b| (a ^ **b).count_ones() <= 3);
+                within.extend(near.map(|&b| (a.min(b), a.max(b))));
+            }
+            within.sort_unstable();
+            assert!(within.len() >= 5000);
+            let across = ones
+                .iter()
+                .flat_map(|&a| others.iter().filter(move |b| (a ^ **b).count_ones() <= 3).map(move |&b| (a, b)));
+            let mut across: Vec<_> = across.collect();
+            across.sort_unstable();
+            for exact in [false, true] {
+                assert!(joined(all.clone(), None, &node, exact) == within, "{constant} constant bits, {exact}");
+                assert!(joined(ones.clone(), Some(others.clone()), &node, exact) == across, "{constant}, {exact}");
+            }
+        }
     }
 }

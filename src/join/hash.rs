@@ -5,6 +5,8 @@
 
 use super::mask;
 use crate::fingerprint::Fingerprint;
+use crate::version::Share;
+use std::ops::Range;
 
 /// Odd numbers without pattern, one a word: multiply-shift hashing (Dietzfelbinger and others, "A reliable randomized
 /// algorithm for the closest-pair problem", 1997) takes the upper bits of the sum of products.
@@ -16,6 +18,7 @@ const MOST_BITS: u32 = 32;
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Groups<F> {
     mask: F,
+    factors: [u64; 4],
     /// 64 less the number of bits of the hash.
     shift: u32,
     /// The bits of the hash that number a group.
@@ -26,7 +29,27 @@ impl<F: Fingerprint> Groups<F> {
     /// As many groups as 2 to the power of `bits`, or fewer if they agree in fewer bits.
     pub(crate) fn new(mask: F, bits: u32) -> Self {
         let bits = bits.min(mask::size(mask)).min(MOST_BITS);
-        Self { mask, shift: 64 - bits, number: (1 << bits) - 1 }
+        let word = mask.word(0);
+        let mut factors = FACTORS;
+        let zeros = word.leading_zeros();
+        if word != 0 && (word << zeros).leading_ones() == mask::size(mask) {
+            // Neighbouring bits are moved to the top, where the product maps them one to one.
+            factors = [FACTORS[0] << zeros, 0, 0, 0];
+        }
+        Self { mask, factors, shift: 64 - bits, number: (1 << bits) - 1 }
+    }
+
+    /// The groups that agree in the `bits` bits of a mask, which begin with bit `first` of the first word. They are
+    /// numbered in the order of these bits, and each has one value of them.
+    pub(super) fn ascending(mask: F, first: u32, bits: u32) -> Self {
+        // The product has these bits at its top.
+        Self { mask, factors: [1 << first, 0, 0, 0], shift: 64 - bits, number: (1 << bits) - 1 }
+    }
+
+    /// The keys of ascending groups, if keys begin with their bits.
+    pub(super) fn share(self, range: Range<usize>) -> Share {
+        let bound = |group: usize| (group as u64).checked_shl(self.shift).unwrap_or(0);
+        Share::new(bound(range.start), (range.end < self.count()).then(|| bound(range.end)))
     }
 
     /// Divides each group into 2 to the power of `bits` groups, or fewer; `None` if that is one.
@@ -34,6 +57,17 @@ impl<F: Fingerprint> Groups<F> {
         let all = 64 - self.shift;
         let bits = bits.min(mask::size(self.mask).min(MOST_BITS).saturating_sub(all));
         (bits > 0).then_some(Self { shift: self.shift - bits, number: (1 << bits) - 1, ..self })
+    }
+
+    /// Number of bits of the hash that are used, with those of the groups that these divide.
+    pub(super) fn bits(self) -> u32 {
+        64 - self.shift
+    }
+
+    /// Whether as many bits of the hash are used as the mask has. Then a group has one value of them if they are
+    /// neighbours in the first word, and otherwise few.
+    pub(super) fn is_exact(self) -> bool {
+        self.bits() == mask::size(self.mask)
     }
 
     pub(crate) fn count(&self) -> usize {
@@ -44,7 +78,7 @@ impl<F: Fingerprint> Groups<F> {
     pub(crate) fn of(&self, fingerprint: F) -> usize {
         let product =
             |(number, factor): (usize, &u64)| (fingerprint.word(number) & self.mask.word(number)).wrapping_mul(*factor);
-        let words = FACTORS.iter().enumerate().take(F::WORDS).map(product);
+        let words = self.factors.iter().enumerate().take(F::WORDS).map(product);
         let hash = words.fold(0u64, u64::wrapping_add);
         hash.checked_shr(self.shift).unwrap_or(0) as usize & self.number
     }
@@ -68,5 +102,35 @@ mod tests {
         assert!(counts.iter().all(|count| (40..200).contains(count)), "{counts:?}");
         assert_eq!(Groups::new(0b101_u64, 10).count(), 4);
         assert_eq!((Groups::new(0u64, 10).count(), Groups::new(0u64, 10).of(9)), (1, 0));
+    }
+
+    #[test]
+    fn neighbouring_bits_are_told_apart() {
+        for first in [0, 7, 51] {
+            let mask = (first..first + 13).fold(0u64, |mask, bit| mask.flipped(bit));
+            for bits in [13, 20] {
+                let groups = Groups::new(mask, bits);
+                let values = || (0..1u64 << 13).map(|value| value << (51 - first) | !mask);
+                let mut numbers: Vec<usize> = values().map(|value| groups.of(value)).collect();
+                numbers.sort_unstable();
+                assert!(groups.is_exact() && numbers.into_iter().eq(0..1 << 13));
+                let ascending = Groups::ascending(mask, first, 13);
+                assert!(values().map(|value| ascending.of(value)).eq(0..1 << 13));
+            }
+            assert!(!Groups::new(mask, 12).is_exact());
+        }
+    }
+
+    #[test]
+    fn the_keys_of_ascending_groups_begin_with_their_bits() {
+        let groups = Groups::ascending(0xfff_u64 << 20, 32, 12);
+        let group_of_key = |key: u64| groups.of(key.rotate_right(32));
+        for (range, inside, outside) in [(0..1, [0, (1 << 52) - 1], 1 << 52), (4095..4096, [4095 << 52, u64::MAX], 0)] {
+            let share = groups.share(range.clone());
+            assert!(inside.iter().all(|&key| share.has(key) && range.contains(&group_of_key(key))));
+            assert!(!share.has(outside) && !range.contains(&group_of_key(outside)));
+        }
+        let all = Groups::ascending(0u64, 0, 0);
+        assert!(all.count() == 1 && all.share(0..1) == Share::ALL && all.of(u64::MAX) == 0);
     }
 }

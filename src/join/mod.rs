@@ -6,9 +6,9 @@
 //! * [`Pairs`] is the public interface; [`PairIter`] and [`RecordPairIter`] run it on a thread of their own.
 //! * `clean.rs` first makes a state one of segments alone, without memtables and tombstones.
 //! * [`Join`] (`budget.rs`) divides the memory, and `passes.rs` runs the join: it deals fingerprints to buckets that
-//!   agree in some bits, as many at a time as fit the memory, and each bucket is joined by one thread (`group.rs`). The
-//!   plan is [`crate::plan::join`]; `node.rs` explains why every pair is found once. Where dividing does not pay,
-//!   `tiles.rs` compares all with all.
+//!   agree in some bits, as many at a time as fit the memory, and each bucket is joined by one thread (`group.rs`).
+//!   Bits at the front of a table's keys need no dealing (`order.rs`, `in_order.rs`). The plan is [`crate::plan::join`];
+//!   `node.rs` explains why every pair is found once. Where dividing does not pay, `tiles.rs` compares all with all.
 //! * [`crate::plan::Part`] limits a join to the pairs that agree in some bits, for joins on several machines.
 //! * The threads hand pairs to a [`Taker`] each: `expand.rs` makes pairs of records, and may gather several before it
 //!   sends a result. Results reach the caller in the order of the tasks (`ordered.rs`); a thread that is too far ahead
@@ -25,10 +25,12 @@ mod clean;
 mod expand;
 mod group;
 mod hash;
+mod in_order;
 mod iter;
 mod job;
 pub(crate) mod keys;
 mod node;
+mod order;
 mod ordered;
 mod pair;
 mod pairs;

@@ -7,6 +7,7 @@
 //! of the differing bits and of masks alone. No set of seen pairs is needed.
 
 use super::mask;
+use super::order::Order;
 use crate::fingerprint::Fingerprint;
 use crate::plan::Part;
 
@@ -29,7 +30,7 @@ impl<F: Fingerprint> Node<F> {
     /// The node of a part's pairs.
     pub(super) fn of_part(part: Part) -> Self {
         let root = Self::root(part.distance());
-        root.children(mask::all(), 1).into_iter().nth(part.number() as usize).unwrap_or(root)
+        root.children(&root.parts(mask::all(), 1, &[])).into_iter().nth(part.number() as usize).unwrap_or(root)
     }
 
     /// The same pairs with other free bits: all that vary and are not equal.
@@ -37,13 +38,29 @@ impl<F: Fingerprint> Node<F> {
         Self { free, errors: k, ..self.clone() }
     }
 
-    /// The children by the first of `levels` parts in which a pair agrees. Only those free bits that vary are cut into
-    /// parts.
-    pub(super) fn children(&self, varying: F, levels: u32) -> Vec<Self> {
-        let parts = mask::split(mask::and(self.free, varying), self.errors + levels);
+    /// The parts into which its free bits are cut, of those that vary, for pairs that agree in `levels` parts. The
+    /// first parts are the first bits of orders, where that leaves the others about as many bits.
+    pub(super) fn parts(&self, varying: F, levels: u32, orders: &[Order]) -> Vec<F> {
+        let (mut free, mut count) = (mask::and(self.free, varying), self.errors + levels);
+        let size = mask::size(free).div_ceil(count.max(1));
+        let mut parts = Vec::new();
+        for part in orders.iter().filter_map(|order| order.leading::<F>(size)) {
+            let rest = mask::without(free, part);
+            let is_free = mask::and(free, part) == part && size > 0 && count > 0;
+            if is_free && parts.len() <= self.errors as usize && mask::size(rest) >= (count - 1) * (size - 1).max(1) {
+                (free, count) = (rest, count - 1);
+                parts.push(part);
+            }
+        }
+        parts.append(&mut mask::split(free, count));
+        parts
+    }
+
+    /// The children by the first of the parts in which a pair agrees: it cannot have errors in all of them.
+    pub(super) fn children(&self, parts: &[F]) -> Vec<Self> {
         let mut children = Vec::new();
         let (mut apart, mut free) = (self.apart.clone(), self.free);
-        for (errors, &part) in (0..=self.errors).rev().zip(&parts) {
+        for (errors, &part) in (0..=self.errors).rev().zip(parts) {
             free = mask::without(free, part);
             children.push(Self { equal: mask::or(self.equal, part), free, errors, apart: apart.clone() });
             apart.push(part);
@@ -72,7 +89,7 @@ mod tests {
         if mask::size(node.free & varying) < node.errors + level {
             return usize::from(node.has(pair.0, pair.1));
         }
-        node.children(varying, level).iter().map(|child| leaves(child, varying, pair, rest)).sum()
+        node.children(&node.parts(varying, level, &[])).iter().map(|child| leaves(child, varying, pair, rest)).sum()
     }
 
     proptest! {

@@ -1,14 +1,15 @@
 //! Joining stored fingerprints within the memory, on all threads.
 //!
-//! For each child of the root, fingerprints are dealt to some thousand buckets that agree in the child's bits, as many
-//! buckets at a time as fit the memory, and each bucket is joined by one thread. A bucket that exceeds the memory of a
-//! thread is itself divided in this way.
+//! For each child of the root that no table has in order (`in_order.rs`), fingerprints are dealt to some thousand
+//! buckets that agree in the child's bits, as many buckets at a time as fit the memory, and each bucket is joined by one
+//! thread. A bucket that exceeds the memory of a thread is itself divided in this way.
 
 use super::buckets::{Counts, Path, load, varying};
 use super::group::Joiner;
 use super::hash::Groups;
 use super::mask;
 use super::node::Node;
+use super::order::Order;
 use super::ordered::{Output, ordered};
 use super::sides::{Side, Sides};
 use super::source::FingerprintSource;
@@ -26,9 +27,9 @@ const BUCKET: u64 = 8192;
 /// Maximum number of buckets, as a power of two: dealing to more is slow.
 const MOST_BUCKET_BITS: u32 = 11;
 /// The same where the memory requires more buckets.
-const MOST_BITS: u32 = 18;
-/// Buckets are joined together until they have this many fingerprints.
-const TASK: usize = 8192;
+pub(super) const MOST_BITS: u32 = 18;
+/// Buckets or groups are joined together until they have this many fingerprints.
+pub(super) const TASK: usize = 8192;
 
 impl<F: Fingerprint> Join<'_, F> {
     /// Hands all pairs to takers on the threads of a crew, and their results to `sink` on this thread, in order, until
@@ -48,7 +49,9 @@ impl<F: Fingerprint> Join<'_, F> {
         let left = source(self.left, self.only_left)?;
         let right = self.right.map(|right| source(right, self.only)).transpose()?;
         let memory = Default::default();
-        Passes { join: self, pool: &pool, left, right, memory, taker, sink }.run()
+        let segments = self.left.iter().chain(self.right.unwrap_or_default());
+        let orders = if self.is_plain() { Order::common::<F>(segments) } else { Vec::new() };
+        Passes { join: self, pool: &pool, left, right, orders, memory, taker, sink }.run()
     }
 }
 
@@ -57,6 +60,8 @@ pub(super) struct Passes<'a, 's, 't, F> {
     pub(super) pool: &'a Crew<'a>,
     pub(super) left: FingerprintSource<'a, F>,
     pub(super) right: Option<FingerprintSource<'a, F>>,
+    /// The orders in which the fingerprints of both sides can be read.
+    pub(super) orders: Vec<Order>,
     /// The buckets of each side in memory.
     pub(super) memory: [Option<Array<F>>; 2],
     pub(super) taker: MakeTaker<'t, F>,
@@ -64,7 +69,7 @@ pub(super) struct Passes<'a, 's, 't, F> {
 }
 
 /// Number of fingerprints on the left, and on the right of a join between two states.
-type Sizes = (u64, Option<u64>);
+pub(super) type Sizes = (u64, Option<u64>);
 
 impl<'a, 't, F: Fingerprint> Passes<'a, '_, 't, F> {
     pub(super) fn run(&mut self) -> Result<ControlFlow<()>> {
@@ -73,7 +78,7 @@ impl<'a, 't, F: Fingerprint> Passes<'a, '_, 't, F> {
             let items = sizes.0 + sizes.1.unwrap_or(0);
             self.join.progress.begin(items);
             let node = Node::of_part(part);
-            return self.divide(&node, &Path::all(), Groups::new(node.equal, self.bucket_bits(items)));
+            return self.children(&[node], &Path::all(), self.bucket_bits(items));
         }
         let mut sample = self.left.sample()?;
         if let Some(right) = &self.right {
@@ -89,20 +94,43 @@ impl<'a, 't, F: Fingerprint> Passes<'a, '_, 't, F> {
         let size = JoinSize::new(sizes.0, sizes.1, F::WIDTH);
         let levels = cheapest(size, mask::size(mask::and(node.free, varying)), node.errors).levels;
         let bits = self.bucket_bits(items);
-        let children = node.children(varying, levels);
-        if path.depth() == 0 {
-            let times = if levels == 0 { 1 } else { children.len() as u64 };
-            self.join.progress.begin(items.saturating_mul(times));
+        if levels == 0 {
+            if path.is_all() {
+                self.join.progress.begin(items);
+            }
+            return self.tiles(node, path, bits);
         }
-        let alone = [node.clone()];
-        let nodes = if levels == 0 { &alone[..] } else { &children };
-        for one in nodes {
-            let flow = match levels {
-                0 => self.tiles(one, path, bits)?,
-                _ => self.divide(one, path, Groups::new(one.equal, bits))?,
-            };
-            if flow.is_break() {
-                return Ok(flow);
+        let orders = if path.is_all() { &*self.orders } else { &[] };
+        let children = node.children(&node.parts(varying, levels, orders));
+        if path.is_all() {
+            self.join.progress.begin(items.saturating_mul(children.len() as u64));
+        }
+        self.children(&children, path, bits)
+    }
+
+    /// All pairs of some children of a node.
+    fn children(&mut self, children: &[Node<F>], path: &Path<F>, bits: u32) -> Result<ControlFlow<()>> {
+        let mut dealt = Vec::new();
+        for child in children {
+            match path.is_all().then(|| self.as_in_order(child)).flatten() {
+                None => dealt.push(child),
+                Some(way) => {
+                    if self.in_order(child, way)?.is_break() {
+                        return Ok(ControlFlow::Break(()));
+                    }
+                }
+            }
+        }
+        // As many as have counts in a sixteenth of the memory.
+        let bytes = (2 * 2 * self.pool.current_num_threads() as u64 * size_of::<usize>() as u64) << bits;
+        let together = usize::try_from(self.join.memory / 16 / bytes).unwrap_or(usize::MAX).max(1);
+        for some in dealt.chunks(together) {
+            let groups: Vec<_> = some.iter().map(|child| Groups::new(child.equal, bits)).collect();
+            let counts = self.counts(path, &groups)?;
+            for ((child, groups), counts) in some.iter().zip(groups).zip(counts) {
+                if self.divide(child, path, groups, counts)?.is_break() {
+                    return Ok(ControlFlow::Break(()));
+                }
             }
         }
         Ok(ControlFlow::Continue(()))
@@ -115,8 +143,13 @@ impl<'a, 't, F: Fingerprint> Passes<'a, '_, 't, F> {
         bits(BUCKET).min(MOST_BUCKET_BITS).max(bits(self.join.most_in_bucket() as u64 / 2).min(MOST_BITS))
     }
 
-    fn divide(&mut self, node: &Node<F>, path: &Path<F>, groups: Groups<F>) -> Result<ControlFlow<()>> {
-        let [left, right] = self.counts(path, groups)?;
+    fn divide(
+        &mut self,
+        node: &Node<F>,
+        path: &Path<F>,
+        groups: Groups<F>,
+        [left, right]: [Counts; 2],
+    ) -> Result<ControlFlow<()>> {
         let two = self.right.is_some();
         let sizes = |bucket: usize| (left.of(bucket) as u64, two.then(|| right.of(bucket) as u64));
         let both = |bucket: usize| left.of(bucket) + right.of(bucket);
@@ -145,13 +178,15 @@ impl<'a, 't, F: Fingerprint> Passes<'a, '_, 't, F> {
         Ok(ControlFlow::Continue(()))
     }
 
-    pub(super) fn counts(&self, path: &Path<F>, groups: Groups<F>) -> Result<[Counts; 2]> {
-        let count = |source: &FingerprintSource<'_, F>| self.pool.install(|| Counts::new(source, path, groups));
-        Ok([count(&self.left)?, self.right.as_ref().map_or_else(|| Ok(Counts::default()), count)?])
+    /// The numbers of fingerprints in the groups of several divisions, on each side.
+    pub(super) fn counts(&self, path: &Path<F>, all: &[Groups<F>]) -> Result<Vec<[Counts; 2]>> {
+        let count = |source: &FingerprintSource<'_, F>| self.pool.install(|| Counts::of_all(source, path, all));
+        let mut right = self.right.as_ref().map(count).transpose()?.unwrap_or_default().into_iter();
+        Ok(count(&self.left)?.into_iter().map(|left| [left, right.next().unwrap_or_default()]).collect())
     }
 
     /// Joins a bucket that is too large for the memory of a thread.
-    fn bucket(&mut self, node: &Node<F>, path: &Path<F>, sizes: Sizes) -> Result<ControlFlow<()>> {
+    pub(super) fn bucket(&mut self, node: &Node<F>, path: &Path<F>, sizes: Sizes) -> Result<ControlFlow<()>> {
         let sources: Vec<&FingerprintSource<'_, F>> = std::iter::once(&self.left).chain(&self.right).collect();
         let varying = self.pool.install(|| varying(&sources, path))?;
         let node = node.anew(mask::without(varying, node.equal), self.join.k);
@@ -200,7 +235,7 @@ impl<'a, 't, F: Fingerprint> Passes<'a, '_, 't, F> {
                 let left = side(left, left_buffer);
                 let sides = Sides { left, right: right.map(|right| side(right, right_buffer)) };
                 joiner.join_group(node, sides, groups, &mut |pairs| taker.take(pairs, output))?;
-                if path.depth() == 0 {
+                if path.is_all() {
                     progress.advance(size as u64);
                 }
             }
@@ -238,7 +273,7 @@ fn tasks<'a, F>(lefts: Vec<&'a mut [F]>, rights: Option<Vec<&'a mut [F]>>) -> Ve
 }
 
 /// A bucket with a buffer for reuse.
-fn side<'a, F: Fingerprint>(fingerprints: &'a mut [F], buffer: &'a mut Vec<F>) -> Side<'a, F> {
+pub(super) fn side<'a, F: Fingerprint>(fingerprints: &'a mut [F], buffer: &'a mut Vec<F>) -> Side<'a, F> {
     if buffer.len() < fingerprints.len() {
         buffer.resize(fingerprints.len(), F::default());
     }

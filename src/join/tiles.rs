@@ -19,7 +19,7 @@ impl<'t, F: Fingerprint> Passes<'_, '_, 't, F> {
     /// The pairs of a node among the fingerprints of a path, in 2 to the power of `bits` tiles on each side.
     pub(super) fn tiles(&mut self, node: &Node<F>, path: &Path<F>, bits: u32) -> Result<ControlFlow<()>> {
         let groups = Groups::new(mask::all(), bits);
-        let counts = self.counts(path, groups)?;
+        let counts = self.counts(path, &[groups])?.pop().unwrap_or_default();
         let [left, right] = if self.right.is_some() { [0, 1] } else { [0, 0] };
         let ranges_of = |side: usize| {
             counts.get(side).map(|counts| ranges(groups, counts, self.join.most_in_memory() / 2)).unwrap_or_default()
@@ -54,7 +54,7 @@ impl<'t, F: Fingerprint> Passes<'_, '_, 't, F> {
                     return Ok(ControlFlow::Break(()));
                 }
             }
-            if path.depth() == 0 {
+            if path.is_all() {
                 progress.advance(lefts.iter().map(|tile| tile.len() as u64).sum());
             }
         }

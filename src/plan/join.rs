@@ -35,7 +35,7 @@ pub(crate) struct JoinWay {
 /// Nanoseconds to group a fingerprint, a word: count, move, check for another one.
 const GROUP: f64 = 8.0;
 /// Nanoseconds to compare two fingerprints, a word.
-const COMPARE: f64 = 1.0;
+const COMPARE: f64 = 0.5;
 /// Most levels: the number of tables grows with the choices of the parts.
 const MOST_LEVELS: u32 = 6;
 
@@ -47,8 +47,9 @@ pub(crate) fn cheapest(size: JoinSize, bits: u32, errors: u32) -> JoinWay {
         let tables = binomial(parts, levels);
         let agreeing = f64::from(bits) * f64::from(levels) / f64::from(parts.max(1));
         let compared = size.pairs * (-agreeing).exp2();
-        let grouped = if levels == 0 { 0.0 } else { size.items * GROUP * words };
-        JoinWay { levels, nanos: tables * (grouped + compared * COMPARE * words) }
+        let grouped = (1..=levels).map(|level| binomial(errors + level, level)).sum::<f64>();
+        let nanos = grouped * size.items * GROUP + tables * compared * COMPARE;
+        JoinWay { levels, nanos: nanos * words }
     };
     // Every part needs a bit.
     let most = MOST_LEVELS.min(bits.saturating_sub(errors));
@@ -66,7 +67,7 @@ mod tests {
     #[test]
     fn more_fingerprints_are_divided_by_more_levels() {
         assert_eq!([30.0, 1e5, 1e6, 2e7, 1e8, 1e10].map(|items| levels(items, 64, 3)), [0, 1, 1, 2, 2, 3]);
-        assert_eq!([20.0, 1e6, 1e7].map(|items| levels(items, 256, 31)), [0, 2, 3]);
+        assert_eq!([20.0, 1e6, 1e7, 1e8].map(|items| levels(items, 256, 31)), [0, 2, 2, 3]);
     }
 
     #[test]

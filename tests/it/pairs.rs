@@ -4,7 +4,7 @@ use crate::points::{SHARE, every, is_long};
 use crate::support::{Fixture, Random, families, numbered, real, uniform, wide};
 use fpstore::env::Env;
 use fpstore::pairs::{Pair, Pairs, RecordPair};
-use fpstore::{ErrorKind, Fingerprint, Id, IdKind, Parameters, ReadMode, Record, Result, Store, U256};
+use fpstore::{Design, ErrorKind, Fingerprint, Id, IdKind, Parameters, ReadMode, Record, Result, Store, U256};
 use rayon::prelude::*;
 use std::cell::LazyCell;
 use std::ops::ControlFlow;
@@ -120,6 +120,33 @@ fn fingerprints_of_which_few_bits_vary_and_ones_that_all_lie_together() {
     agrees(&every, 3, &[1, 3]);
     let together: Vec<u64> = families(2, 3000, 7);
     agrees(&together, 3, &[2, 3]);
+}
+
+#[test]
+fn tables_of_every_design_and_of_several() {
+    let mut fingerprints = uniform(4000, 11);
+    fingerprints.extend(families(500, 4, 12));
+    let expected = brute(&fingerprints, 3);
+    let half = fingerprints.len() / 2;
+    let load = |fingerprints: &[u64], design, segments| {
+        let parameters = Parameters::new(3).with_design(design);
+        Fixture::new(ReadMode::Mmap).load(&parameters, &numbered(fingerprints), segments)
+    };
+    // Some fingerprints are in both stores.
+    let other = load(&fingerprints[half - 100..], Design::Tables { parts: 4 }, 2).snapshot();
+    for design in Design::LISTED {
+        for memory in [PLENTY, LITTLE] {
+            let store = load(&fingerprints, design, 1);
+            assert_eq!(sorted(distinct(&store, 3, memory)), expected, "{design}");
+            let store = load(&fingerprints[..half], design, 2);
+            let both = store.pairs(3).unwrap().with_memory(memory).with_more(std::slice::from_ref(&other)).unwrap();
+            assert_eq!(
+                sorted(both.distinct().unwrap().map(Result::unwrap).collect()),
+                expected,
+                "{design}, two stores"
+            );
+        }
+    }
 }
 
 #[test]
@@ -305,6 +332,11 @@ fn nothing_and_little() {
     agrees(&empty, 3, &[0, 3, 64]);
     agrees(&[7u64], 3, &[3]);
     agrees(&[7u64, 8], 3, &[3, 4]);
+    let few = Fixture::new(ReadMode::Mmap).load(&Parameters::new(3), &numbered(&[7u64, 8]), 1);
+    for k in [0, 1, 64] {
+        let with_itself = few.pairs_with(&few, k).unwrap().distinct().unwrap().map(Result::unwrap).count();
+        assert_eq!(with_itself, if k == 64 { 4 } else { 2 });
+    }
     let store = Fixture::new(ReadMode::Mmap).load(&Parameters::new(3), &[], 1);
     assert_eq!(store.pairs(65).unwrap_err().kind(), ErrorKind::InvalidInput);
 }

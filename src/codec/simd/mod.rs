@@ -68,6 +68,8 @@ compiled_for_processor! {
 
     "avx2,popcnt" fn near_across<F>(ones: &[F], others: &[F], k: u32, found: &mut Vec<(F, F)>);
 
+    "avx2,popcnt" fn near_within<F>(all: &[F], count: usize, k: u32, found: &mut Vec<(F, F)>);
+
     #[inline]
     "avx2,bmi1,bmi2,popcnt" fn ascending(keys: &[u64]) -> bool;
 }

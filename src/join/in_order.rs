@@ -1,0 +1,146 @@
+//! Joining fingerprints that agree in the first bits of a table's keys, as the table has them: nothing is dealt.
+
+use super::buckets::Path;
+use super::group::Joiner;
+use super::hash::Groups;
+use super::mask;
+use super::node::Node;
+use super::order::{Order, at_most, read};
+use super::ordered::{Output, ordered};
+use super::passes::{MOST_BITS, Passes, Sizes, TASK, side};
+use super::sides::{Side, Sides};
+use crate::error::Result;
+use crate::fingerprint::Fingerprint;
+use crate::join::taker::{Taker, Ticket};
+use crate::segment::{Scratch, Segment, Table};
+use crate::version::Share;
+use std::ops::{ControlFlow, Range};
+use std::sync::Arc;
+
+/// Fingerprints of a group, which fit a core's first two caches with their buffers.
+const CACHED: u64 = 2048;
+/// Groups that may exceed the memory of a thread: the sources are read some times for each.
+const MOST_LARGE: usize = 8;
+
+/// A way to join a node's fingerprints in the order of a table.
+pub(super) struct InOrder<F> {
+    order: Order,
+    groups: Groups<F>,
+    /// Whether the fingerprints of a group agree in all bits of the node.
+    exact: bool,
+    /// The groups of each task, and most fingerprints of one.
+    tasks: Vec<Range<usize>>,
+    most: usize,
+    /// Groups that exceed the memory of a thread.
+    large: Vec<(usize, Sizes)>,
+}
+
+impl<'a, 't, F: Fingerprint> Passes<'a, '_, 't, F> {
+    /// The way to join the fingerprints of a node of all, if a table has those that agree in its bits together.
+    pub(super) fn as_in_order(&self, node: &Node<F>) -> Option<InOrder<F>> {
+        let (order, bits) = self.orders.iter().find_map(|&order| Some((order, order.leads(node.equal)?)))?;
+        let (left, right) = self.tables(order)?;
+        let most_in_bucket = self.join.most_in_bucket();
+        let all = at_most(left, Share::ALL) + right.map_or(0, |right| at_most(right, Share::ALL));
+        let each = CACHED.min(most_in_bucket as u64 / 4).max(1);
+        let wanted = (all as u64 / each).checked_ilog2().map_or(0, |bits| bits + 1);
+        let groups = order.groups::<F>(bits.min(wanted).min(MOST_BITS));
+        let (mut tasks, mut large, mut from, mut items, mut most) = (Vec::new(), Vec::new(), 0, 0, 0);
+        for group in 0..groups.count() {
+            let share = groups.share(group..group + 1);
+            let sizes = (at_most(left, share), right.map(|right| at_most(right, share)));
+            let size = sizes.0 + sizes.1.unwrap_or(0);
+            let is_large = size > most_in_bucket;
+            if is_large {
+                large.push((group, (sizes.0 as u64, sizes.1.map(|size| size as u64))));
+            } else {
+                items += size;
+                most = most.max(items);
+            }
+            if is_large || items >= TASK.min(most_in_bucket) || group + 1 == groups.count() {
+                tasks.push(from..group + usize::from(!is_large));
+                (from, items) = (group + 1, 0);
+            }
+        }
+        tasks.retain(|task| !task.is_empty());
+        let exact = groups.bits() == mask::size(node.equal);
+        (large.len() <= MOST_LARGE).then_some(InOrder { order, groups, exact, tasks, most, large })
+    }
+
+    /// The tables of both sides that have an order.
+    fn tables(&self, order: Order) -> Option<(&'a Table, Option<&'a Table>)> {
+        let table = |segments: &'a [Arc<Segment>]| segments.first().and_then(|segment| order.table::<F>(segment));
+        Some((table(self.join.left)?, self.join.right.map_or(Some(None), |right| table(right).map(Some))?))
+    }
+
+    /// All pairs of a node.
+    pub(super) fn in_order(&mut self, node: &Node<F>, way: InOrder<F>) -> Result<ControlFlow<()>> {
+        let InOrder { order, groups, exact, tasks, most, large } = way;
+        let Some((left, right)) = self.tables(order) else { return Ok(ControlFlow::Continue(())) };
+        let (k, progress, taker) = (self.join.k, &self.join.progress, self.taker);
+        let work = |worker: &mut Worker<'t, F>, range: Range<usize>, output: &Output<Ticket>| {
+            progress.check()?;
+            let Worker { joiner, scratch, left: lefts, right: rights, taker } = worker;
+            lefts.read(left, groups.share(range.clone()), scratch)?;
+            right.map_or(Ok(()), |right| rights.read(right, groups.share(range.clone()), scratch))?;
+            for group in range {
+                let sides = Sides { left: lefts.next(groups, group), right: right.map(|_| rights.next(groups, group)) };
+                let size = sides.len();
+                joiner.join(node, sides, exact, &mut |pairs| taker.take(pairs, output))?;
+                progress.advance(size as u64);
+            }
+            taker.flush(output)
+        };
+        let worker = || Worker {
+            joiner: Joiner::new(k, right.is_none()),
+            scratch: Scratch::default(),
+            left: Gathered::default(),
+            right: Gathered::default(),
+            taker: taker(),
+        };
+        // The tasks take the memory of the buckets.
+        self.memory = Default::default();
+        let threads = self.join.threads(most).min(self.join.most_in_memory() / most.max(1));
+        if ordered(Some(threads), self.pool, tasks, worker, work, &mut *self.sink)?.is_break() {
+            return Ok(ControlFlow::Break(()));
+        }
+        for (group, sizes) in large {
+            if self.bucket(node, &Path::all().and(groups, group), sizes)?.is_break() {
+                return Ok(ControlFlow::Break(()));
+            }
+        }
+        Ok(ControlFlow::Continue(()))
+    }
+}
+
+struct Worker<'t, F> {
+    joiner: Joiner<F>,
+    scratch: Scratch,
+    left: Gathered<F>,
+    right: Gathered<F>,
+    taker: Box<dyn Taker<F> + 't>,
+}
+
+/// The fingerprints of a task, and a buffer for a group of them.
+#[derive(Default)]
+struct Gathered<F> {
+    fingerprints: Vec<F>,
+    /// Those of earlier groups.
+    taken: usize,
+    buffer: Vec<F>,
+}
+
+impl<F: Fingerprint> Gathered<F> {
+    fn read(&mut self, table: &Table, share: Share, scratch: &mut Scratch) -> Result<()> {
+        self.taken = 0;
+        read(table, share, scratch, &mut self.fingerprints)
+    }
+
+    /// The fingerprints of a group; call it once for each group, in order.
+    fn next(&mut self, groups: Groups<F>, group: usize) -> Side<'_, F> {
+        let rest = self.fingerprints.get_mut(self.taken..).unwrap_or_default();
+        let count = rest.partition_point(|&one| groups.of(one) <= group);
+        self.taken += count;
+        side(rest.get_mut(..count).unwrap_or_default(), &mut self.buffer)
+    }
+}
