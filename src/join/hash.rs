@@ -39,10 +39,10 @@ impl<F: Fingerprint> Groups<F> {
         Self { mask, factors, shift: 64 - bits, number: (1 << bits) - 1 }
     }
 
-    /// The groups that agree in the `bits` bits of a mask, which begin with bit `first` of the first word. They are
-    /// numbered in the order of these bits, and each has one value of them.
+    /// The groups that agree in the first `bits` bits of a mask, whose bits are neighbours from `first` on in the first
+    /// word. They are numbered in the order of these bits, and each has one value of them.
     pub(super) fn ascending(mask: F, first: u32, bits: u32) -> Self {
-        // The product has these bits at its top.
+        // The product has the mask's bits at its top.
         Self { mask, factors: [1 << first, 0, 0, 0], shift: 64 - bits, number: (1 << bits) - 1 }
     }
 
@@ -108,16 +108,18 @@ mod tests {
     fn neighbouring_bits_are_told_apart() {
         for first in [0, 7, 51] {
             let mask = (first..first + 13).fold(0u64, |mask, bit| mask.flipped(bit));
+            let values = || (0..1u64 << 13).map(|value| value << (51 - first) | !mask);
             for bits in [13, 20] {
                 let groups = Groups::new(mask, bits);
-                let values = || (0..1u64 << 13).map(|value| value << (51 - first) | !mask);
                 let mut numbers: Vec<usize> = values().map(|value| groups.of(value)).collect();
                 numbers.sort_unstable();
                 assert!(groups.is_exact() && numbers.into_iter().eq(0..1 << 13));
-                let ascending = Groups::ascending(mask, first, 13);
-                assert!(values().map(|value| ascending.of(value)).eq(0..1 << 13));
             }
             assert!(!Groups::new(mask, 12).is_exact());
+            let (ascending, fewer) = (Groups::ascending(mask, first, 13), Groups::ascending(mask, first, 5));
+            let found = values().map(|value| (ascending.of(value), fewer.of(value)));
+            assert!(found.eq((0..1 << 13).map(|group| (group, group >> 8))));
+            assert!(ascending.is_exact() && !fewer.is_exact());
         }
     }
 

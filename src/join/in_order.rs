@@ -3,9 +3,8 @@
 use super::buckets::Path;
 use super::group::Joiner;
 use super::hash::Groups;
-use super::mask;
 use super::node::Node;
-use super::order::{Order, at_most, read};
+use super::order::read;
 use super::ordered::{Output, ordered};
 use super::passes::{MOST_BITS, Passes, Sizes, TASK, side};
 use super::sides::{Side, Sides};
@@ -17,17 +16,16 @@ use crate::version::Share;
 use std::ops::{ControlFlow, Range};
 use std::sync::Arc;
 
-/// Fingerprints of a group, which fit a core's first two caches with their buffers.
-const CACHED: u64 = 2048;
+/// Fingerprints of a group, if the bits suffice. They fit a core's first two caches with their buffers.
+const GROUP_SIZE: usize = 2048;
 /// Groups that may exceed the memory of a thread: the sources are read some times for each.
 const MOST_LARGE: usize = 8;
 
 /// A way to join a node's fingerprints in the order of a table.
-pub(super) struct InOrder<F> {
-    order: Order,
+pub(super) struct InOrder<'a, F> {
+    left: &'a Table,
+    right: Option<&'a Table>,
     groups: Groups<F>,
-    /// Whether the fingerprints of a group agree in all bits of the node.
-    exact: bool,
     /// The groups of each task, and most fingerprints of one.
     tasks: Vec<Range<usize>>,
     most: usize,
@@ -36,25 +34,29 @@ pub(super) struct InOrder<F> {
 }
 
 impl<'a, 't, F: Fingerprint> Passes<'a, '_, 't, F> {
-    /// The way to join the fingerprints of a node of all, if a table has those that agree in its bits together.
-    pub(super) fn as_in_order(&self, node: &Node<F>) -> Option<InOrder<F>> {
-        let (order, bits) = self.orders.iter().find_map(|&order| Some((order, order.leads(node.equal)?)))?;
-        let (left, right) = self.tables(order)?;
+    /// The way to join a node's fingerprints, if a table has those that agree in its bits together.
+    pub(super) fn as_in_order(&self, node: &Node<F>, path: &Path<F>) -> Option<InOrder<'a, F>> {
+        let (order, bits) = self.orders(path).iter().find_map(|&order| Some((order, order.leads(node.equal)?)))?;
+        let table = |segments: &'a [Arc<Segment>]| segments.first().and_then(|segment| order.table::<F>(segment));
+        let left = table(self.join.left)?;
+        let right = self.join.right.map_or(Some(None), |right| table(right).map(Some))?;
+        let sizes = |share: Share| {
+            let at_most = |table: &Table| share.at_most_of(table.index());
+            (at_most(left), right.map(at_most))
+        };
+        let sum = |(left, right): (usize, Option<usize>)| left + right.unwrap_or(0);
         let most_in_bucket = self.join.most_in_bucket();
-        let all = at_most(left, Share::ALL) + right.map_or(0, |right| at_most(right, Share::ALL));
-        let each = CACHED.min(most_in_bucket as u64 / 4).max(1);
-        let wanted = (all as u64 / each).checked_ilog2().map_or(0, |bits| bits + 1);
-        let groups = order.groups::<F>(bits.min(wanted).min(MOST_BITS));
+        let each = GROUP_SIZE.min(most_in_bucket / 4).max(1);
+        let wanted = (sum(sizes(Share::ALL)) / each).checked_ilog2().map_or(0, |bits| bits + 1);
+        let groups = order.groups(node.equal, bits.min(wanted).min(MOST_BITS));
         let (mut tasks, mut large, mut from, mut items, mut most) = (Vec::new(), Vec::new(), 0, 0, 0);
         for group in 0..groups.count() {
-            let share = groups.share(group..group + 1);
-            let sizes = (at_most(left, share), right.map(|right| at_most(right, share)));
-            let size = sizes.0 + sizes.1.unwrap_or(0);
-            let is_large = size > most_in_bucket;
+            let sizes = sizes(groups.share(group..group + 1));
+            let is_large = sum(sizes) > most_in_bucket;
             if is_large {
                 large.push((group, (sizes.0 as u64, sizes.1.map(|size| size as u64))));
             } else {
-                items += size;
+                items += sum(sizes);
                 most = most.max(items);
             }
             if is_large || items >= TASK.min(most_in_bucket) || group + 1 == groups.count() {
@@ -63,20 +65,12 @@ impl<'a, 't, F: Fingerprint> Passes<'a, '_, 't, F> {
             }
         }
         tasks.retain(|task| !task.is_empty());
-        let exact = groups.bits() == mask::size(node.equal);
-        (large.len() <= MOST_LARGE).then_some(InOrder { order, groups, exact, tasks, most, large })
+        (large.len() <= MOST_LARGE).then_some(InOrder { left, right, groups, tasks, most, large })
     }
 
-    /// The tables of both sides that have an order.
-    fn tables(&self, order: Order) -> Option<(&'a Table, Option<&'a Table>)> {
-        let table = |segments: &'a [Arc<Segment>]| segments.first().and_then(|segment| order.table::<F>(segment));
-        Some((table(self.join.left)?, self.join.right.map_or(Some(None), |right| table(right).map(Some))?))
-    }
-
-    /// All pairs of a node.
-    pub(super) fn in_order(&mut self, node: &Node<F>, way: InOrder<F>) -> Result<ControlFlow<()>> {
-        let InOrder { order, groups, exact, tasks, most, large } = way;
-        let Some((left, right)) = self.tables(order) else { return Ok(ControlFlow::Continue(())) };
+    /// All pairs of a node of all fingerprints.
+    pub(super) fn in_order(&mut self, node: &Node<F>, way: InOrder<'_, F>) -> Result<ControlFlow<()>> {
+        let InOrder { left, right, groups, tasks, most, large } = way;
         let (k, progress, taker) = (self.join.k, &self.join.progress, self.taker);
         let work = |worker: &mut Worker<'t, F>, range: Range<usize>, output: &Output<Ticket>| {
             progress.check()?;
@@ -86,7 +80,7 @@ impl<'a, 't, F: Fingerprint> Passes<'a, '_, 't, F> {
             for group in range {
                 let sides = Sides { left: lefts.next(groups, group), right: right.map(|_| rights.next(groups, group)) };
                 let size = sides.len();
-                joiner.join(node, sides, exact, &mut |pairs| taker.take(pairs, output))?;
+                joiner.join(node, sides, groups.is_exact(), &mut |pairs| taker.take(pairs, output))?;
                 progress.advance(size as u64);
             }
             taker.flush(output)

@@ -55,9 +55,9 @@ impl Order {
         (bits > 0 && self.leading(bits) == Some(mask)).then_some(bits)
     }
 
-    /// Groups that agree in the first `bits` bits.
-    pub(super) fn groups<F: Fingerprint>(self, bits: u32) -> Groups<F> {
-        Groups::ascending(self.leading(bits).unwrap_or_default(), self.first, bits)
+    /// Groups by the first `bits` bits of a mask whose bits lead this order.
+    pub(super) fn groups<F: Fingerprint>(self, mask: F, bits: u32) -> Groups<F> {
+        Groups::ascending(mask, self.first, bits)
     }
 }
 
@@ -66,16 +66,10 @@ fn is_whole<F: Fingerprint>(table: &Table) -> bool {
     matches!(table.form(), TableForm::Full | TableForm::Rows) && table.layout().permutation.width() == F::WIDTH
 }
 
-/// Number of fingerprints whose keys are in a share of a table, or somewhat more.
-pub(super) fn at_most(table: &Table, share: Share) -> usize {
-    let (index, blocks) = (table.index(), share.blocks(table.index()));
-    usize::try_from(index.rank(blocks.end).saturating_sub(index.rank(blocks.start))).unwrap_or(usize::MAX)
-}
-
 /// Replaces `out` by the fingerprints whose keys are in a share of a table with whole fingerprints, in its order.
 pub(super) fn read<F: Fingerprint>(table: &Table, share: Share, scratch: &mut Scratch, out: &mut Vec<F>) -> Result<()> {
     out.clear();
-    out.reserve_exact(at_most(table, share));
+    out.reserve_exact(share.at_most_of(table.index()));
     let (permutation, mut rows) = (&table.layout().permutation, Vec::new());
     for block in share.blocks(table.index()) {
         table.prefetch_ahead(block);

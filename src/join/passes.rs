@@ -60,8 +60,8 @@ pub(super) struct Passes<'a, 's, 't, F> {
     pub(super) pool: &'a Crew<'a>,
     pub(super) left: FingerprintSource<'a, F>,
     pub(super) right: Option<FingerprintSource<'a, F>>,
-    /// The orders in which the fingerprints of both sides can be read.
-    pub(super) orders: Vec<Order>,
+    /// The orders in which all fingerprints of both sides can be read.
+    orders: Vec<Order>,
     /// The buckets of each side in memory.
     pub(super) memory: [Option<Array<F>>; 2],
     pub(super) taker: MakeTaker<'t, F>,
@@ -75,10 +75,7 @@ impl<'a, 't, F: Fingerprint> Passes<'a, '_, 't, F> {
     pub(super) fn run(&mut self) -> Result<ControlFlow<()>> {
         let sizes = (self.left.at_most(), self.right.as_ref().map(FingerprintSource::at_most));
         if let Some(part) = self.join.part {
-            let items = sizes.0 + sizes.1.unwrap_or(0);
-            self.join.progress.begin(items);
-            let node = Node::of_part(part);
-            return self.children(&[node], &Path::all(), self.bucket_bits(items));
+            return self.children(&[Node::of_part(part)], &Path::all(), sizes.0 + sizes.1.unwrap_or(0));
         }
         let mut sample = self.left.sample()?;
         if let Some(right) = &self.right {
@@ -93,26 +90,28 @@ impl<'a, 't, F: Fingerprint> Passes<'a, '_, 't, F> {
         let items = sizes.0 + sizes.1.unwrap_or(0);
         let size = JoinSize::new(sizes.0, sizes.1, F::WIDTH);
         let levels = cheapest(size, mask::size(mask::and(node.free, varying)), node.errors).levels;
-        let bits = self.bucket_bits(items);
         if levels == 0 {
             if path.is_all() {
                 self.join.progress.begin(items);
             }
-            return self.tiles(node, path, bits);
+            return self.tiles(node, path, self.bucket_bits(items));
         }
-        let orders = if path.is_all() { &*self.orders } else { &[] };
-        let children = node.children(&node.parts(varying, levels, orders));
+        self.children(&node.children(&node.parts(varying, levels, self.orders(path))), path, items)
+    }
+
+    /// The orders in which the fingerprints of a path can be read.
+    pub(super) fn orders(&self, path: &Path<F>) -> &[Order] {
+        if path.is_all() { &self.orders } else { &[] }
+    }
+
+    /// All pairs of some children of a node of so many fingerprints.
+    fn children(&mut self, children: &[Node<F>], path: &Path<F>, items: u64) -> Result<ControlFlow<()>> {
         if path.is_all() {
             self.join.progress.begin(items.saturating_mul(children.len() as u64));
         }
-        self.children(&children, path, bits)
-    }
-
-    /// All pairs of some children of a node.
-    fn children(&mut self, children: &[Node<F>], path: &Path<F>, bits: u32) -> Result<ControlFlow<()>> {
         let mut dealt = Vec::new();
         for child in children {
-            match path.is_all().then(|| self.as_in_order(child)).flatten() {
+            match self.as_in_order(child, path) {
                 None => dealt.push(child),
                 Some(way) => {
                     if self.in_order(child, way)?.is_break() {
@@ -121,6 +120,7 @@ impl<'a, 't, F: Fingerprint> Passes<'a, '_, 't, F> {
                 }
             }
         }
+        let bits = self.bucket_bits(items);
         // As many as have counts in a sixteenth of the memory.
         let bytes = (2 * 2 * self.pool.current_num_threads() as u64 * size_of::<usize>() as u64) << bits;
         let together = usize::try_from(self.join.memory / 16 / bytes).unwrap_or(usize::MAX).max(1);

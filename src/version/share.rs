@@ -52,18 +52,19 @@ impl Share {
         before(self.from)..self.to.map_or(ascending.len(), before)
     }
 
-    /// The blocks of a primary table that may have fingerprints of the share.
+    /// The blocks of a table that may have keys of the share: of a primary table, its fingerprints.
     pub(crate) fn blocks(self, index: &BlockIndex) -> Range<usize> {
         index.find(self.from)..self.to.map_or(index.len(), |to| index.len().min(index.find(to).saturating_add(1)))
     }
 
     /// An upper bound of its number of fingerprints: those of all its blocks.
     pub(crate) fn at_most(self, segments: &[Arc<Segment>]) -> Result<usize> {
-        segments.iter().try_fold(0, |sum, segment| {
-            let index = segment.primary_table()?.index();
-            let Range { start: from, end } = self.blocks(index);
-            let (from, end) = (index.rank(from), index.rank(end));
-            Ok(sum + usize::try_from(end.saturating_sub(from)).unwrap_or(usize::MAX))
-        })
+        segments.iter().try_fold(0, |sum, segment| Ok(sum + self.at_most_of(segment.primary_table()?.index())))
+    }
+
+    /// The same of the keys of one table.
+    pub(crate) fn at_most_of(self, index: &BlockIndex) -> usize {
+        let Range { start: from, end } = self.blocks(index);
+        usize::try_from(index.rank(end).saturating_sub(index.rank(from))).unwrap_or(usize::MAX)
     }
 }
