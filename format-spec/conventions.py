@@ -5,7 +5,7 @@ import zlib
 
 LIMIT = 2**64
 # Versions: the only known one.
-VERSION = struct.pack("<I", 5)
+VERSION = struct.pack("<I", 6)
 
 class Invalid(Exception):
     """Invalid input, damaged or unsupported: the fault, and its place in the file, if known."""

@@ -14,6 +14,8 @@ from plan import TEXTS, make_keys, read_parameters, table_orders
 
 # The stream number of the placed checksums of the block index of table 0; that of its data is 0.
 INDEX_STREAM = 0x200
+# That of the directory of this index.
+DIRECTORY_STREAM = 0x700
 
 # ---- data and index of a table ---------------------------------------------------------------------------------------
 
@@ -64,11 +66,14 @@ def read_rows(file, table, width):
 
 def read_index(section, number, blocks, allowed, step):
     """Index section: block index. Yields the entry of each block; each key is at least `step` above the one before."""
-    base, chunk_number = 0, 0
-    while blocks > 0:
+    base, last, described, counts_of_bits, start = 0, None, None, [0] * 64, section.offset
+    chunks = ceil_div(blocks, 256)
+    if chunks > 1:
+        described, boundaries = read_directory(section, number, chunks, step)
+    for chunk_number in range(chunks):
         fields, offset = section.take(19, "an index chunk")
         n, g, c, l, k, least_gap, least_count, least_length, least_kind = struct.unpack("<HBBBBQHHB", fields)
-        require(1 <= n <= min(256, blocks), "number of blocks in an index chunk out of range", offset)
+        require(n == min(256, blocks), "number of blocks in an index chunk out of range", offset)
         sound = g <= 64 and c <= 16 and l <= 16 and k <= 6
         require(sound, "number of bits in an index chunk out of range", offset + 2)
         packed, packed_offset = section.take(ceil_div(n * (g + c + l + k), 8), "an index chunk")
@@ -87,9 +92,46 @@ def read_index(section, number, blocks, allowed, step):
             require(kind in allowed, "a kind of block that the table does not have", offset)
             yield entry
             base = entry.key + step
+            if last is not None and last != entry.key:
+                counts_of_bits[64 - (last ^ entry.key).bit_length()] += 1
+            last = entry.key
         blocks -= n
-        chunk_number += 1
+        if described:
+            found = (last, sum(counts), len(chunk))
+            require(found == described[chunk_number], "an index chunk that its directory does not describe", offset)
+    require(chunks <= 1 or counts_of_bits == boundaries, "boundaries that are not those of the keys", start)
     section.finish()
+
+def read_directory(section, number, chunks, step):
+    """Index section: directory. Last key, keys and length of each chunk, and the boundaries."""
+    described, base = [], 0
+    for directory_chunk in range(ceil_div(chunks, 256)):
+        fields, offset = section.take(23, "an index directory")
+        n, g, c, l, least_gap, least_keys, least_length = struct.unpack("<HBBBQQH", fields)
+        require(n == min(256, chunks), "number of chunks in an index directory out of range", offset)
+        require(g <= 64 and c <= 24 and l <= 16, "number of bits in an index directory out of range", offset + 2)
+        packed, packed_offset = section.take(ceil_div(n * (g + c + l), 8), "an index directory")
+        chunk = fields + packed + section.take(4, "an index directory")[0]
+        check_checksum(chunk, offset, DIRECTORY_STREAM + number, directory_chunk)
+        bits = Bits(packed, packed_offset)
+        gaps = [least_gap + bits.forward(g) for _ in range(n)]
+        keys = [least_keys + bits.forward(c) for _ in range(n)]
+        lengths = [least_length + bits.forward(l) for _ in range(n)]
+        bits.finish()
+        for gap, keys_of_chunk, length in zip(gaps, keys, lengths):
+            last = base + gap
+            require(last < LIMIT, "a last key above 2^64 - 1", offset)
+            described.append((last, keys_of_chunk, length))
+            base = last + step
+        chunks -= n
+    fields, offset = section.take(11, "boundaries")
+    n, w, least = struct.unpack("<HBQ", fields)
+    require(n == 64 and w <= 64, "boundaries that are not those of 64 bits", offset)
+    packed, packed_offset = section.take(8 * w, "boundaries")
+    chunk = fields + packed + section.take(4, "boundaries")[0]
+    check_checksum(chunk, offset, DIRECTORY_STREAM + number, ceil_div(len(described), 256))
+    bits = Bits(packed, packed_offset)
+    return described, [least + bits.forward(w) for _ in range(n)]
 
 # ---- header, footer, the whole ---------------------------------------------------------------------------------------
 

@@ -25,7 +25,7 @@ impl TableCase {
         let (mut codes, mut index) = (take.part().to_vec(), take.part().to_vec());
         let mut data = take.rest().to_vec();
         if sealed {
-            seal::table(&mut data, &mut codes, &mut index, &naive_parameters(&parameters), number);
+            seal::table([&mut data, &mut codes, &mut index], blocks, &naive_parameters(&parameters), number);
         }
         let lengths = [&data, &codes, &index].map(|section| section.len() as u64);
         let mode = if mode { ReadMode::Mmap } else { ReadMode::Pread };
@@ -78,7 +78,7 @@ pub(crate) fn index_case(take: &mut Take<'_>) -> (fpstore::Parameters, u8, u64, 
     let blocks = take.u16().into();
     let mut section = take.rest().to_vec();
     if sealed {
-        seal::index(&mut section, table);
+        seal::index(&mut section, blocks, table);
     }
     (parameters(byte), table, blocks, section)
 }
@@ -128,7 +128,7 @@ pub fn header_footer(data: &[u8]) {
         let _ = fuzzing::header(&bytes);
         seal::plain(&mut bytes);
         if fuzzing::header(&bytes).is_ok() {
-            assert_eq!(bytes[..12], *b"fpsegmnt\x05\0\0\0");
+            assert_eq!(bytes[..12], *b"fpsegmnt\x06\0\0\0");
         }
         return;
     }

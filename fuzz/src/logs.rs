@@ -3,9 +3,9 @@
 use crate::Take;
 use crate::files::traced;
 use crate::stores::{STORE, manifest, of_words, with_id};
+use fpstore::admin::verify;
 use fpstore::env::{Env, Memory};
 use fpstore::inspect::{self, LogView};
-use fpstore::admin::verify;
 use fpstore::{Fingerprint, Id, Maintenance, Options, Result, Store, U256, fuzzing};
 use naive::logs::{Log, Operation, read_header, read_log};
 use naive::segment::Id as NaiveId;

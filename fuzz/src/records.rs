@@ -1,10 +1,10 @@
 //! Arbitrary records: stored, read, queried, removed, and compared with a set of them.
 
 use arbitrary::{Arbitrary, Unstructured};
-use fpstore::env::Memory;
-use fpstore::{Codec, Design, Durability, Filters, Fingerprint, Id, IdKind, IdRef, Maintenance, Match, Options};
 use fpstore::admin::verify;
 use fpstore::bulk::RecordSorter;
+use fpstore::env::Memory;
+use fpstore::{Codec, Design, Durability, Filters, Fingerprint, Id, IdKind, IdRef, Maintenance, Match, Options};
 use fpstore::{Parameters, ReadMode, Store, U256, WriteBatch};
 use std::collections::BTreeMap;
 use std::path::Path;

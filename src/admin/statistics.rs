@@ -42,7 +42,7 @@ pub struct Statistics {
     pub id_index_bytes: u64,
     /// Ids with their index.
     pub id_bytes: u64,
-    /// Memory that stays in use while the store is open, without filters.
+    /// Memory that stays in use while the store is open, without filters, once queries have used all of its indexes.
     pub resident_bytes: u64,
     /// Further memory of the prefix filters, if they are made ([`crate::Filters`]).
     pub filter_bytes: u64,

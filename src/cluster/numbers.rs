@@ -128,7 +128,8 @@ fn all<F: Fingerprint>(segment: &Segment) -> Result<(Array<F>, Directory)> {
     let mut chunks = Vec::new();
     for from in (0..blocks).step_by(chunk) {
         let to = (from + chunk).min(blocks);
-        let length = usize::try_from(table.index().rank(to) - table.index().rank(from)).unwrap_or(0).min(rest.len());
+        let fingerprints = table.index().rank(to)? - table.index().rank(from)?;
+        let length = usize::try_from(fingerprints).unwrap_or(0).min(rest.len());
         let (slots, behind) = rest.split_at_mut(length);
         rest = behind;
         chunks.push((from..to, slots));

@@ -50,7 +50,7 @@ impl<const N: usize> Chunk<'_, N> {
     /// The next row; `None` if one of its values exceeds 64 bits.
     #[inline]
     pub(super) fn next_row(&mut self) -> Option<[u64; N]> {
-        // One flag instead of an `Option` for each value: opening a store reads a row for each block.
+        // One flag instead of an `Option` for each value: unpacking an index reads a row for each block.
         let mut exceeds = false;
         let row = self.columns.each_mut().map(|column| {
             let (value, overflows) = column.next(self.bytes);

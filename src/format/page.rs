@@ -21,6 +21,7 @@ pub(crate) enum Stream {
     IdIndex,
     IdDictionary,
     Sketches,
+    IndexDirectory(u8),
 }
 
 impl Stream {
@@ -33,6 +34,7 @@ impl Stream {
             Self::IdIndex => 0x400,
             Self::IdDictionary => 0x500,
             Self::Sketches => 0x600,
+            Self::IndexDirectory(table) => 0x700 | u32::from(table),
         }
     }
 }

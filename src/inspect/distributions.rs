@@ -47,7 +47,7 @@ impl Distributions {
         let mut previous = None;
         let table = segment.segment.primary_table()?;
         for number in 0..table.index().len() {
-            let length = table.index().place(number).map_or(0, |place| place.length);
+            let length = table.index().place(number)?.map_or(0, |place| place.length);
             let slot = number % layout.blocks;
             if slot == 0 {
                 filled = 0;

@@ -203,15 +203,15 @@ impl SegmentView {
 
 pub(crate) fn view(table: &Table, number: usize, scratch: &mut Scratch) -> Result<BlockView> {
     let keys = if table.form() == TableForm::Rows { &[] } else { table.block(number, scratch)? };
-    let place = table.index().place(number);
+    let entry = table.index().block(number)?;
     Ok(BlockView {
         number,
-        page: place.map_or(0, |place| place.page),
+        page: entry.map_or(0, |(place, _)| place.page),
         offset: table.block_offset(number).unwrap_or(0),
-        length: place.map_or(0, |place| place.length),
+        length: entry.map_or(0, |(place, _)| place.length),
         kind: table.block_kind(number)?,
-        rank: table.index().rank(number),
-        count: table.index().shape(number).map_or(0, |shape| shape.count),
+        rank: table.index().rank(number)?,
+        count: entry.map_or(0, |(_, shape)| shape.count),
         keys: keys.to_vec(),
     })
 }

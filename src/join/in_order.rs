@@ -8,7 +8,7 @@ use super::order::read;
 use super::ordered::{Output, ordered};
 use super::passes::{MOST_BITS, Passes, Sizes, TASK, side};
 use super::sides::{Side, Sides};
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::fingerprint::Fingerprint;
 use crate::join::taker::{Taker, Ticket};
 use crate::segment::{Scratch, Segment, Table};
@@ -35,23 +35,24 @@ pub(super) struct InOrder<'a, F> {
 
 impl<'a, 't, F: Fingerprint> Passes<'a, '_, 't, F> {
     /// The way to join a node's fingerprints, if a table has those that agree in its bits together.
-    pub(super) fn as_in_order(&self, node: &Node<F>, path: &Path<F>) -> Option<InOrder<'a, F>> {
-        let (order, bits) = self.orders(path).iter().find_map(|&order| Some((order, order.leads(node.equal)?)))?;
+    pub(super) fn as_in_order(&self, node: &Node<F>, path: &Path<F>) -> Result<Option<InOrder<'a, F>>> {
+        let found = self.orders(path).iter().find_map(|&order| Some((order, order.leads(node.equal)?)));
+        let Some((order, bits)) = found else { return Ok(None) };
         let table = |segments: &'a [Arc<Segment>]| segments.first().and_then(|segment| order.table::<F>(segment));
-        let left = table(self.join.left)?;
-        let right = self.join.right.map_or(Some(None), |right| table(right).map(Some))?;
+        let right = self.join.right.map_or(Some(None), |right| table(right).map(Some));
+        let (Some(left), Some(right)) = (table(self.join.left), right) else { return Ok(None) };
         let sizes = |share: Share| {
             let at_most = |table: &Table| share.at_most_of(table.index());
-            (at_most(left), right.map(at_most))
+            Ok::<_, Error>((at_most(left)?, right.map(at_most).transpose()?))
         };
         let sum = |(left, right): (usize, Option<usize>)| left + right.unwrap_or(0);
         let most_in_bucket = self.join.most_in_bucket();
         let each = GROUP_SIZE.min(most_in_bucket / 4).max(1);
-        let wanted = (sum(sizes(Share::ALL)) / each).checked_ilog2().map_or(0, |bits| bits + 1);
+        let wanted = (sum(sizes(Share::ALL)?) / each).checked_ilog2().map_or(0, |bits| bits + 1);
         let groups = order.groups(node.equal, bits.min(wanted).min(MOST_BITS));
         let (mut tasks, mut large, mut from, mut items, mut most) = (Vec::new(), Vec::new(), 0, 0, 0);
         for group in 0..groups.count() {
-            let sizes = sizes(groups.share(group..group + 1));
+            let sizes = sizes(groups.share(group..group + 1))?;
             let is_large = sum(sizes) > most_in_bucket;
             if is_large {
                 large.push((group, (sizes.0 as u64, sizes.1.map(|size| size as u64))));
@@ -65,7 +66,7 @@ impl<'a, 't, F: Fingerprint> Passes<'a, '_, 't, F> {
             }
         }
         tasks.retain(|task| !task.is_empty());
-        (large.len() <= MOST_LARGE).then_some(InOrder { left, right, groups, tasks, most, large })
+        Ok((large.len() <= MOST_LARGE).then_some(InOrder { left, right, groups, tasks, most, large }))
     }
 
     /// All pairs of a node of all fingerprints.

@@ -69,9 +69,9 @@ fn is_whole<F: Fingerprint>(table: &Table) -> bool {
 /// Replaces `out` by the fingerprints whose keys are in a share of a table with whole fingerprints, in its order.
 pub(super) fn read<F: Fingerprint>(table: &Table, share: Share, scratch: &mut Scratch, out: &mut Vec<F>) -> Result<()> {
     out.clear();
-    out.reserve_exact(share.at_most_of(table.index()));
+    out.reserve_exact(share.at_most_of(table.index())?);
     let (permutation, mut rows) = (&table.layout().permutation, Vec::new());
-    for block in share.blocks(table.index()) {
+    for block in share.blocks(table.index())? {
         table.prefetch_ahead(block);
         if table.form() == TableForm::Full {
             let keys = table.block(block, scratch)?;

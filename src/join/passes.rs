@@ -111,7 +111,7 @@ impl<'a, 't, F: Fingerprint> Passes<'a, '_, 't, F> {
         }
         let mut dealt = Vec::new();
         for child in children {
-            match self.as_in_order(child, path) {
+            match self.as_in_order(child, path)? {
                 None => dealt.push(child),
                 Some(way) => {
                     if self.in_order(child, way)?.is_break() {

@@ -147,9 +147,9 @@ pub(crate) fn visit_wanted<F: Fingerprint>(
     let index_of = |number: u64| usize::try_from(number).unwrap_or(usize::MAX);
     for segment in segments {
         let table = segment.primary_table()?;
-        for number in share.blocks(table.index()) {
-            let from = first + table.index().rank(number);
-            let mut numbers = (from..first + table.index().rank(number + 1))
+        for number in share.blocks(table.index())? {
+            let from = first + table.index().rank(number)?;
+            let mut numbers = (from..first + table.index().rank(number + 1)?)
                 .filter(|&number| wanted.has(index_of(number)))
                 .peekable();
             if numbers.peek().is_none() {
@@ -216,7 +216,7 @@ struct Cursor<'a, F> {
 impl<'a, F: Fingerprint> Cursor<'a, F> {
     fn new(segment: &'a Segment, share: Share) -> Result<Self> {
         let table = segment.primary_table()?;
-        let block = table.index().find(share.from);
+        let block = table.index().find(share.from)?;
         Ok(Self { table, share, scratch: Scratch::default(), block, fingerprints: Vec::new(), rest: 0..0 })
     }
 

@@ -10,8 +10,8 @@ use crate::error::Result;
 
 /// Ratio of a table's size to the information bound, index and checksums included.
 pub(super) const TABLE_OVERHEAD: f64 = 1.01;
-/// Bytes of memory of the index a block: key, place, directory, and its share of its page's rank.
-const INDEX_ENTRY: f64 = 17.5;
+/// Bytes of memory of the index a block: key and place, search within its chunk, and its share of the chunk.
+const INDEX_ENTRY: f64 = 15.3;
 
 /// The size of a store and its queries.
 #[derive(Clone, Copy, Debug, PartialEq)]

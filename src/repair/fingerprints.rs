@@ -35,7 +35,7 @@ pub(super) fn fill(salvage: &Salvage, same: &[&Salvage], workspace: &Workspace) 
         Some(first) => {
             for block in 0..first.index().len() {
                 if first.block(block, &mut scratch).is_err()
-                    && let Some(BlockShape { base, last, .. }) = first.index().shape(block)
+                    && let Some(BlockShape { base, last, .. }) = first.index().shape(block)?
                 {
                     ranges.push((base, last));
                     sorter.push(last)?;
@@ -125,7 +125,7 @@ fn of_block<F: Fingerprint>(
     if table.fingerprints(block, scratch, &mut fingerprints).is_ok() {
         return Ok(fingerprints.into_iter().map(Ok).collect());
     }
-    let Some(BlockShape { base, last, count, .. }) = table.index().shape(block) else { return Ok(Vec::new()) };
+    let Some(BlockShape { base, last, count, .. }) = table.index().shape(block)? else { return Ok(Vec::new()) };
     let offset = table.block_offset(block).unwrap_or_default();
     let mut slots = Vec::new();
     while let Some(key) = fill.next_if(|key| key.as_ref().map_or(true, |&key| key <= last)) {

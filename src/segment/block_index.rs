@@ -1,40 +1,62 @@
-//! The block index of one table, in memory: 14 bytes a block, 1 to 4 of its directory, and 8 a page.
+//! The block index of one table: its directory is in memory, and every chunk from the time when it is first needed.
+//!
+//! Opening reads the directory and the last chunk. So one query reads some kilobytes of an index of hundreds of
+//! megabytes. After many queries all of it is in memory: 14 bytes a block, 1 more for searching, and 64 for each chunk
+//! of 256 blocks.
 
 use super::directory::{Directory, Keyed};
+use super::file::SegmentFile;
+use super::index_chunk::{ChunkBounds, UnpackedChunk};
 use crate::bits::low_mask;
-use crate::codec::{BlockKind, BlockShape, prefetch};
-use crate::format::index::BlockEntry;
-use crate::format::page::PageLayout;
-use crate::plan::coverage::covered;
+use crate::codec::BlockShape;
+use crate::error::{Error, Result};
+use crate::format::fields::Fields;
+use crate::format::footer::Span;
+use crate::format::index::directory::{self, IndexChunk, IndexDirectory};
+use crate::format::index::{self, BlockEntry, CHUNK, IndexShape};
+use crate::plan::coverage::{boundaries, covered};
+use std::sync::{Arc, OnceLock};
 
 #[derive(Debug)]
 pub(crate) struct BlockIndex {
-    layout: PageLayout,
+    file: Arc<SegmentFile>,
+    section: Span,
+    shape: IndexShape,
     /// Number of bits by which stored keys are shorter than 64. Searched keys have 64 bits, with zeros at the end.
     shift: u32,
-    entries: Vec<BlockKey>,
+    blocks: usize,
+    chunks: Vec<Chunk>,
     directory: Directory,
-    ranks: Vec<u64>,
     fingerprints: u64,
+    /// Bytes of the pages that the blocks fill, with their checksums.
+    data_length: u64,
+    boundaries: [u64; 64],
     /// For every prefix length, over how many blocks the keys with one prefix extend.
     covered: [f64; 65],
 }
 
-/// A block's entry, packed into 14 bytes instead of 16; most often in one cache line.
-#[derive(Clone, Copy, Debug)]
-#[repr(C, packed(2))]
-struct BlockKey {
-    key: u64,
-    end: u16,
-    count: u16,
-    kind: u8,
+#[derive(Debug)]
+struct Chunk {
+    last: u64,
+    /// Number of keys before it.
+    rank: u64,
+    /// Its offset in the file.
+    offset: u64,
+    unpacked: OnceLock<UnpackedChunk>,
 }
 
-impl Keyed for BlockKey {
+impl Keyed for Chunk {
     #[inline]
     fn key(&self) -> u64 {
-        self.key
+        self.last
     }
+}
+
+/// Where a key is searched: the chunk that has it, and a slot of this chunk.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct IndexSlot {
+    chunk: usize,
+    slot: usize,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -45,29 +67,58 @@ pub(crate) struct BlockPlace {
 }
 
 impl BlockIndex {
-    pub(crate) fn new(layout: PageLayout, shift: u32) -> Self {
-        Self {
-            layout,
+    /// Opens the index in this section. Reads and checks its directory, and its last chunk.
+    pub(super) fn open(file: &Arc<SegmentFile>, section: Span, shape: IndexShape, shift: u32) -> Result<Self> {
+        let mut buffer = Vec::new();
+        let place = |error: Error| error.at_path(file.path());
+        let damaged = |message| place(Error::damaged(message).at_offset(section.offset));
+        let blocks = usize::try_from(shape.blocks).map_err(|_| damaged("an index of too many blocks"))?;
+        let mut index = Self {
+            file: Arc::clone(file),
+            section,
+            shape,
             shift,
-            entries: Vec::new(),
+            blocks,
+            chunks: Vec::new(),
             directory: Directory::default(),
-            ranks: Vec::new(),
             fingerprints: 0,
+            data_length: 0,
+            boundaries: [0; 64],
             covered: [0.0; 65],
-        }
-    }
-
-    pub(crate) fn push(&mut self, entry: BlockEntry) {
-        let start = if self.layout.begins_page(self.entries.len()) {
-            self.ranks.push(self.fingerprints);
-            0
-        } else {
-            self.entries.last().map_or(0, |entry| entry.end)
         };
-        // The parser checks that a page's blocks fit it; a page has at most 65,536 bytes.
-        let end = start.saturating_add(entry.length);
-        self.entries.push(BlockKey { key: entry.key, end, count: entry.count, kind: entry.kind.number() });
-        self.fingerprints += u64::from(entry.count);
+        if shape.chunks() > 1 {
+            let length = directory::most_bytes(shape.blocks).min(section.length);
+            let bytes = file.read(Span { length, ..section }, &mut buffer)?;
+            let mut fields = Fields::new(bytes, section.offset);
+            let IndexDirectory { chunks, boundaries } =
+                directory::parse(&mut fields, shape, section.length).map_err(place)?;
+            let mut offset = fields.offset();
+            index.chunks.reserve_exact(chunks.len());
+            for IndexChunk { last, keys, length } in chunks {
+                index.chunks.push(Chunk { last, rank: index.fingerprints, offset, unpacked: OnceLock::new() });
+                index.fingerprints += keys;
+                offset += length;
+            }
+            index.boundaries = boundaries;
+        } else if blocks > 0 {
+            let (entries, chunk) = index.read(0, section)?;
+            let unpacked = UnpackedChunk::new(ChunkBounds { base: 0, last: chunk.last }, shape.layout, &entries);
+            index.boundaries = boundaries(entries.iter().map(|entry| entry.key));
+            index.fingerprints = chunk.keys;
+            let unpacked = OnceLock::from(unpacked);
+            index.chunks.push(Chunk { last: chunk.last, rank: 0, offset: section.offset, unpacked });
+        } else if section.length > 0 {
+            return Err(damaged("an index of no blocks has bytes"));
+        }
+        index.directory = Directory::new(&index.chunks);
+        index.covered = covered(shape.blocks, index.boundaries.into_iter().skip(shift as usize));
+        if let Some(last) = blocks.checked_sub(1)
+            && let Some(place) = index.place(last)?
+        {
+            let end = (place.offset + place.length + crate::format::CHECKSUM) as u64;
+            index.data_length = place.page * shape.layout.size as u64 + end;
+        }
+        Ok(index)
     }
 
     /// Blocks over which the keys with one prefix of this length extend, on average over the prefixes of block keys.
@@ -76,142 +127,210 @@ impl BlockIndex {
     }
 
     pub(crate) fn len(&self) -> usize {
-        self.entries.len()
+        self.blocks
     }
 
     pub(crate) fn last_key(&self) -> u64 {
-        self.entries.last().map_or(0, |entry| entry.key)
+        self.chunks.last().map_or(0, |chunk| chunk.last)
     }
 
     pub(crate) fn fingerprints(&self) -> u64 {
         self.fingerprints
     }
 
-    /// The first block whose last key is at least `key`; the number of blocks if there is none.
-    #[inline]
-    pub(crate) fn find(&self, key: u64) -> usize {
-        let key = key >> self.shift;
-        self.directory.lower_bound(&self.entries, self.directory.slot(key), key)
+    pub(crate) fn data_length(&self) -> u64 {
+        self.data_length
     }
 
-    /// The first of three steps of finding many keys at once, each step for all keys: the slot that holds `key`.
+    /// Its memory when all chunks are unpacked.
+    pub(crate) fn resident_bytes(&self) -> u64 {
+        let chunks = self.chunks.capacity() * size_of::<Chunk>() + self.directory.resident_bytes();
+        chunks as u64 + UnpackedChunk::resident_bytes(self.chunks.len(), self.blocks)
+    }
+
+    /// The first block whose last key is at least `key`; the number of blocks if there is none.
     #[inline]
-    pub(crate) fn slot(&self, key: u64) -> usize {
-        let slot = self.directory.slot(key >> self.shift);
-        self.directory.prefetch(slot);
-        slot
+    pub(crate) fn find(&self, key: u64) -> Result<usize> {
+        self.find_in(self.slot(key), key)
+    }
+
+    /// The first of three steps of finding many keys at once, each step for all keys: the slot of `key`. Prefetches it,
+    /// or announces that its chunk will be read.
+    #[inline]
+    pub(crate) fn slot(&self, key: u64) -> IndexSlot {
+        let key = key >> self.shift;
+        let number = self.directory.lower_bound(&self.chunks, self.directory.slot(key), key);
+        let Some(chunk) = self.chunks.get(number) else { return IndexSlot { chunk: number, slot: 0 } };
+        let slot = self.bounds(number, chunk).slot(key);
+        match chunk.unpacked.get() {
+            Some(unpacked) => unpacked.prefetch_start(slot),
+            None => self.will_unpack(number),
+        }
+        IndexSlot { chunk: number, slot }
     }
 
     /// The second step: prefetches the slot's entries.
     #[inline]
-    pub(crate) fn prefetch_slot(&self, slot: usize) {
-        prefetch(&self.entries, self.directory.start(slot));
+    pub(crate) fn prefetch_slot(&self, slot: IndexSlot) {
+        if let Some(unpacked) = self.chunks.get(slot.chunk).and_then(|chunk| chunk.unpacked.get()) {
+            unpacked.prefetch_slot(slot.slot);
+        }
     }
 
     /// The third step: as [`BlockIndex::find`].
     #[inline]
-    pub(crate) fn find_in(&self, slot: usize, key: u64) -> usize {
-        self.directory.lower_bound(&self.entries, slot, key >> self.shift)
+    pub(crate) fn find_in(&self, slot: IndexSlot, key: u64) -> Result<usize> {
+        let Some(chunk) = self.unpacked(slot.chunk)? else { return Ok(self.blocks) };
+        Ok(slot.chunk * CHUNK + chunk.find(slot.slot, key >> self.shift))
     }
 
     /// The greatest 64-bit number that begins with the last key of a block.
     #[inline]
-    pub(crate) fn key(&self, block: usize) -> Option<u64> {
-        self.entries.get(block).map(|entry| entry.key() << self.shift | low_mask(self.shift))
+    pub(crate) fn key(&self, block: usize) -> Result<Option<u64>> {
+        let key = self.unpacked(block / CHUNK)?.and_then(|chunk| chunk.key(block % CHUNK));
+        Ok(key.map(|key| key << self.shift | low_mask(self.shift)))
     }
 
     #[inline]
-    pub(crate) fn place(&self, block: usize) -> Option<BlockPlace> {
-        self.block(block).map(|(place, _)| place)
+    pub(crate) fn place(&self, block: usize) -> Result<Option<BlockPlace>> {
+        Ok(self.block(block)?.map(|(place, _)| place))
     }
 
     #[inline]
-    pub(crate) fn shape(&self, block: usize) -> Option<BlockShape> {
-        self.block(block).map(|(_, shape)| shape)
+    pub(crate) fn shape(&self, block: usize) -> Result<Option<BlockShape>> {
+        Ok(self.block(block)?.map(|(_, shape)| shape))
     }
 
     #[inline]
-    pub(crate) fn block(&self, block: usize) -> Option<(BlockPlace, BlockShape)> {
-        let entry = *self.entries.get(block)?;
-        let (base, end) = match block.checked_sub(1) {
-            // Keys ascend, so there is a greater one.
-            Some(before) => self.entries.get(before).map(|before| (before.key.wrapping_add(1), before.end))?,
-            None => (0, 0),
-        };
-        let offset = usize::from(if self.layout.begins_page(block) { 0 } else { end });
-        let length = usize::from(entry.end).saturating_sub(offset);
-        let place = BlockPlace { page: self.layout.page_of(block) as u64, offset, length };
-        let kind = BlockKind::from_number(entry.kind)?;
-        Some((place, BlockShape { kind, base, last: entry.key, count: entry.count.into() }))
+    pub(crate) fn block(&self, block: usize) -> Result<Option<(BlockPlace, BlockShape)>> {
+        let (layout, number) = (self.shape.layout, block / CHUNK);
+        let Some(chunk) = self.unpacked(number)? else { return Ok(None) };
+        let of_chunk = chunk.block(self.base(number), layout, block % CHUNK);
+        Ok(of_chunk
+            .map(|(offset, length, shape)| (BlockPlace { page: layout.page_of(block) as u64, offset, length }, shape)))
     }
 
-    pub(crate) fn page_used(&self, page: u64) -> usize {
-        let first = usize::try_from(page).unwrap_or(usize::MAX).saturating_mul(self.layout.blocks);
-        let last = first.saturating_add(self.layout.blocks).min(self.len()).checked_sub(1);
-        last.and_then(|last| self.place(last)).map_or(0, |place| place.offset + place.length)
+    /// Number of bytes of a page that blocks fill.
+    pub(crate) fn page_used(&self, page: u64) -> Result<usize> {
+        let first = usize::try_from(page).unwrap_or(usize::MAX).saturating_mul(self.shape.layout.blocks);
+        let last = first.saturating_add(self.shape.layout.blocks).min(self.blocks).checked_sub(1);
+        let place = last.map_or(Ok(None), |last| self.place(last))?;
+        Ok(place.map_or(0, |place| place.offset + place.length))
     }
 
     /// Number of keys before a block; after the last one, all.
-    pub(crate) fn rank(&self, block: usize) -> u64 {
-        if block >= self.len() {
-            return self.fingerprints;
-        }
-        let page = self.layout.page_of(block);
-        let before: u64 = self
-            .entries
-            .get(page * self.layout.blocks..block)
-            .unwrap_or_default()
-            .iter()
-            .map(|entry| u64::from(entry.count))
-            .sum();
-        self.ranks.get(page).copied().unwrap_or(0) + before
-    }
-
-    /// Prefetches what [`BlockIndex::rank`] reads beside the entries around a block.
     #[inline]
-    pub(crate) fn prefetch_rank(&self, block: usize) {
-        prefetch(&self.ranks, self.layout.page_of(block));
+    pub(crate) fn rank(&self, block: usize) -> Result<u64> {
+        if block >= self.blocks {
+            return Ok(self.fingerprints);
+        }
+        let number = block / CHUNK;
+        let (Some(unpacked), Some(chunk)) = (self.unpacked(number)?, self.chunks.get(number)) else {
+            return Ok(self.fingerprints);
+        };
+        Ok(chunk.rank + u64::from(unpacked.keys_before(block % CHUNK)))
     }
 
     /// The rank of a stored key in this block, if the block has as many keys as there are numbers from the key before
     /// it to its last one. So it has all of these, and need not be decoded.
     #[inline]
-    pub(crate) fn rank_in_dense(&self, block: usize, key: u64) -> Option<u64> {
-        let BlockShape { base, last, count, .. } = self.shape(block)?;
+    pub(crate) fn rank_in_dense(&self, block: usize, key: u64) -> Result<Option<u64>> {
+        let Some(BlockShape { base, last, count, .. }) = self.shape(block)? else { return Ok(None) };
         let is_dense = (base..=last).contains(&key) && (last - base).checked_add(1) == Some(count as u64);
-        is_dense.then(|| self.rank(block) + (key - base))
+        if is_dense { Ok(Some(self.rank(block)? + (key - base))) } else { Ok(None) }
     }
 
     /// The block with the key of this rank, and how many keys come before it there.
-    pub(crate) fn block_of_rank(&self, rank: u64) -> Option<(usize, usize)> {
-        let page = self.ranks.partition_point(|&before| before <= rank).checked_sub(1)?;
-        let mut left = rank.checked_sub(*self.ranks.get(page)?)?;
-        let first = page * self.layout.blocks;
-        for (block, entry) in (first..).zip(self.entries.get(first..)?) {
-            match left.checked_sub(u64::from(entry.count)) {
-                Some(less) => left = less,
-                None => return Some((block, usize::try_from(left).ok()?)),
-            }
+    pub(crate) fn block_of_rank(&self, rank: u64) -> Result<Option<(usize, usize)>> {
+        if rank >= self.fingerprints {
+            return Ok(None);
         }
-        None
+        let number = self.chunks.partition_point(|chunk| chunk.rank <= rank).saturating_sub(1);
+        let (Some(unpacked), Some(chunk)) = (self.unpacked(number)?, self.chunks.get(number)) else { return Ok(None) };
+        let key = rank - chunk.rank;
+        let block = unpacked.block_of(key);
+        let before = key - u64::from(unpacked.keys_before(block));
+        Ok(usize::try_from(before).ok().map(|before| (number * CHUNK + block, before)))
     }
 
-    /// Bytes of the pages that the blocks fill, with their checksums.
-    pub(crate) fn data_length(&self) -> u64 {
-        let Some(place) = self.len().checked_sub(1).and_then(|last| self.place(last)) else { return 0 };
-        place.page * self.layout.size as u64 + (place.offset + place.length + crate::format::CHECKSUM) as u64
+    /// The error of each damaged chunk. Reads them all.
+    pub(super) fn damages(&self) -> Vec<Error> {
+        (0..self.chunks.len()).filter_map(|number| self.unpacked(number).err()).collect()
     }
 
-    pub(crate) fn resident_bytes(&self) -> u64 {
-        let entries = self.entries.capacity() * size_of::<BlockKey>() + self.ranks.capacity() * 8;
-        (entries + self.directory.resident_bytes()) as u64
+    /// Checks that the boundaries are those of the blocks' keys.
+    pub(super) fn check_boundaries(&self) -> Result<()> {
+        let mut keys = Vec::with_capacity(self.blocks);
+        for number in 0..self.chunks.len() {
+            keys.extend(self.unpacked(number)?.into_iter().flat_map(UnpackedChunk::keys));
+        }
+        if boundaries(keys.into_iter()) == self.boundaries {
+            return Ok(());
+        }
+        Err(index::unlike_its_directory().at_path(self.file.path()).at_offset(self.section.offset))
     }
 
-    /// Finishes the index after the last block: measures the skew, makes the directory and frees spare memory.
-    pub(crate) fn complete(&mut self) {
-        self.covered = covered(self.entries.iter().map(|entry| entry.key() << self.shift));
-        self.entries.shrink_to_fit();
-        self.ranks.shrink_to_fit();
-        self.directory = Directory::new(&self.entries);
+    /// The least key of a chunk.
+    #[inline]
+    fn base(&self, number: usize) -> u64 {
+        // Keys ascend, so there is one after the last key of a chunk. Among rows, that key may go on.
+        number.checked_sub(1).and_then(|before| self.chunks.get(before)).map_or(0, |before| before.last.wrapping_add(1))
+    }
+
+    #[inline]
+    fn bounds(&self, number: usize, chunk: &Chunk) -> ChunkBounds {
+        ChunkBounds { base: self.base(number), last: chunk.last }
+    }
+
+    /// A chunk of the index; `None` after the last one.
+    #[inline]
+    fn unpacked(&self, number: usize) -> Result<Option<&UnpackedChunk>> {
+        let Some(chunk) = self.chunks.get(number) else { return Ok(None) };
+        match chunk.unpacked.get() {
+            Some(unpacked) => Ok(Some(unpacked)),
+            None => self.unpack(number, chunk).map(Some),
+        }
+    }
+
+    #[cold]
+    fn unpack<'a>(&'a self, number: usize, chunk: &'a Chunk) -> Result<&'a UnpackedChunk> {
+        let (entries, found) = self.read(number, self.span(number))?;
+        let next = self.chunks.get(number + 1).map_or(self.fingerprints, |next| next.rank);
+        if (found.last, found.keys) != (chunk.last, next - chunk.rank) {
+            return Err(index::unlike_its_directory().at_path(self.file.path()).at_offset(chunk.offset));
+        }
+        let unpacked = UnpackedChunk::new(self.bounds(number, chunk), self.shape.layout, &entries);
+        // Another thread may have set the same one first.
+        Ok(chunk.unpacked.get_or_init(|| unpacked))
+    }
+
+    /// Reads the entries of a chunk from its place in the file.
+    fn read(&self, number: usize, place: Span) -> Result<(Vec<BlockEntry>, IndexChunk)> {
+        let (mut buffer, mut entries) = (Vec::new(), Vec::with_capacity(CHUNK));
+        let mut fields = Fields::new(self.file.read(place, &mut buffer)?, place.offset);
+        let base = match number {
+            0 => 0,
+            _ => self.base(number).wrapping_sub(1).wrapping_add(self.shape.codec.step()),
+        };
+        let chunk = index::parse_chunk(&mut fields, self.shape, number as u64, base, |entry| entries.push(entry));
+        let chunk = chunk.and_then(|chunk| fields.end().map(|()| chunk));
+        chunk.map(|chunk| (entries, chunk)).map_err(|error| error.at_path(self.file.path()))
+    }
+
+    /// The place of a chunk in the file.
+    fn span(&self, number: usize) -> Span {
+        let offset = self.chunks.get(number).map_or(self.section.end(), |chunk| chunk.offset);
+        let end = self.chunks.get(number + 1).map_or(self.section.end(), |next| next.offset);
+        Span { offset, length: end.saturating_sub(offset) }
+    }
+
+    #[cold]
+    fn will_unpack(&self, number: usize) {
+        let Span { offset, length } = self.span(number);
+        self.file.contents().will_read(offset, length);
     }
 }
+
+#[cfg(test)]
+#[path = "block_index_tests.rs"]
+mod tests;

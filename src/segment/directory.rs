@@ -6,7 +6,6 @@
 //! a plain binary search.
 
 use crate::bits::bit_length;
-use crate::codec::prefetch;
 use crate::fingerprint::Fingerprint;
 
 pub(crate) trait Keyed {
@@ -68,17 +67,6 @@ impl Directory {
         };
         let inside = keys.get(start..end).unwrap_or_default();
         start + inside.partition_point(|other| other.key() < key)
-    }
-
-    /// Where the search in `slot` will begin, for prefetching.
-    #[inline]
-    pub(super) fn start(&self, slot: usize) -> usize {
-        self.starts.get(slot).map_or(0, |&start| start as usize)
-    }
-
-    #[inline]
-    pub(super) fn prefetch(&self, slot: usize) {
-        prefetch(&self.starts, slot);
     }
 
     pub(super) fn resident_bytes(&self) -> usize {

@@ -2,8 +2,8 @@
 //! (format-spec/segment.md, ids.md, text-ids.md).
 //!
 //! A segment never changes; it appears under its name only when it is complete and durable. Readers check every byte
-//! before they use it: opening reads and checks footer, codes and indexes; pages are checked at the first touch. Damage
-//! is an error with path and offset, never a wrong answer.
+//! before they use it: opening reads and checks footer, codes, and of each index the directory and the last chunk; other
+//! chunks and pages are checked at the first touch. Damage is an error with path and offset, never a wrong answer.
 //!
 //! **Writing.** [`write_segment`] (`build`) takes sorted records in chunks ([`RecordChunk`]). It encodes the primary
 //! table (`table_writer`, or rows of wide fingerprints) and the ids (`text_ids` for texts) as the chunks come, then the
@@ -11,14 +11,14 @@
 //! (`writer`).
 //!
 //! **Reading.** [`Segment`] (`reader`) has a [`Table`] for each table of the design and the `Ids` (`id_reader`). A
-//! search goes from a key to its block by [`BlockIndex`] (`block_index`, `directory`), past the prefix [`Filter`] if
-//! there is one, and reads and decodes the block (`file`, [`Table::block`]). Its rank in the primary table leads to the
+//! search goes from a key to its block by [`BlockIndex`] (`block_index`, `index_chunk`, `directory`), past the prefix
+//! [`Filter`] if there is one, and reads and decodes the block (`file`, [`Table::block`]). Its rank in the primary table leads to the
 //! ids, which stand in units (`id_unit`, `id_places`). [`IdCursor`] and [`SegmentRecords`] walk over everything in
 //! order; [`Ranks`] finds ranks in order, [`RankSearch`] those of many keys together.
 //!
 //! **Upkeep.** `verify` checks every byte, `salvage` reads the sound parts of a damaged segment, and `obsolete_files`
 //! removes files after their last reader. A `Segment` is shared between threads by `Arc`, and no read takes a lock:
-//! filters are set once (`OnceLock`), and bits for checked pages are atomics.
+//! filters and chunks of indexes are set once (`OnceLock`), and bits for checked pages are atomics.
 
 mod block_index;
 mod build;
@@ -30,6 +30,7 @@ mod id_cursor;
 mod id_places;
 mod id_reader;
 mod id_unit;
+mod index_chunk;
 pub(crate) mod name;
 mod obsolete_files;
 mod rank_search;
@@ -45,7 +46,7 @@ mod verify;
 mod verify_ids;
 mod writer;
 
-pub(crate) use block_index::BlockIndex;
+pub(crate) use block_index::{BlockIndex, IndexSlot};
 pub(crate) use build::builder::{Building, Making, SecondaryKeySource, SketchSource, write_segment};
 pub(crate) use build::chunk::{Expected, RecordChunk, chunks};
 pub(crate) use build::id_index::{IdIndexEntries, id_hash, id_hash_of};

@@ -4,6 +4,7 @@
 //! taken for all keys before the next one, and the lines of memory, or the pages of a disk, are requested together. A
 //! block with several of the keys is decoded once.
 
+use super::block_index::IndexSlot;
 use super::table::{Scratch, Table};
 use crate::error::Result;
 
@@ -22,7 +23,7 @@ pub(crate) struct FoundKey {
 /// Looks keys up, and reuses its buffers.
 #[derive(Debug, Default)]
 pub(crate) struct RankSearch {
-    slots: Vec<usize>,
+    slots: Vec<IndexSlot>,
     blocks: Vec<usize>,
     found: Vec<FoundKey>,
 }
@@ -36,11 +37,10 @@ impl RankSearch {
         self.slots.iter().for_each(|&slot| index.prefetch_slot(slot));
         self.blocks.clear();
         for (&key, &slot) in keys.iter().zip(&self.slots) {
-            let block = index.find_in(slot, key);
+            let block = index.find_in(slot, key)?;
             if self.blocks.last() != Some(&block) {
                 table.will_read(block);
                 table.prefetch_block(block);
-                index.prefetch_rank(block);
             }
             self.blocks.push(block);
         }
@@ -49,7 +49,7 @@ impl RankSearch {
         for same in self.blocks.chunk_by(|a, b| a == b) {
             let own = keys.get(at..at + same.len()).unwrap_or_default();
             if let Some(&block) = same.first().filter(|&&block| block < index.len()) {
-                let (decoded, rank) = (table.block(block, scratch)?, index.rank(block));
+                let (decoded, rank) = (table.block(block, scratch)?, index.rank(block)?);
                 let position = |key: &u64| decoded.binary_search(key).ok();
                 let found = own.iter().zip(at..).filter_map(|(key, at)| Some((at, position(key)?)));
                 self.found.extend(found.map(|(at, position)| FoundKey { at, rank: rank + position as u64 }));

@@ -48,7 +48,7 @@ impl<F: Fingerprint> RankCursor<F> {
             let Ok(at) = self.fingerprints.binary_search(&fingerprint) else { return Ok(None) };
             self.at = at;
         }
-        Ok(Some(table.index().rank(self.block) + self.at as u64))
+        Ok(Some(table.index().rank(self.block)? + self.at as u64))
     }
 
     fn search(&mut self, fingerprint: F, table: &Table, scratch: &mut Scratch) -> Result<()> {

@@ -37,7 +37,7 @@ impl Drop for Segment {
 }
 
 impl Segment {
-    /// Opens a segment file and checks everything but its pages.
+    /// Opens a segment file and checks everything but its pages, and of block indexes all chunks but the last.
     pub(crate) fn open(env: &dyn Env, path: &Path, mode: ReadMode) -> Result<Self> {
         Self::of_file(open_file(env, path, mode)?)
     }

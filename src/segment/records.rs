@@ -37,9 +37,9 @@ impl<F: Fingerprint> SegmentRecords<F> {
     pub(crate) fn near(segment: &Arc<Segment>, head: u64) -> Result<Self> {
         let mut records = Self::new(Arc::clone(segment));
         let index = segment.primary_table()?.index();
-        records.block = index.find(head);
+        records.block = index.find(head)?;
         if records.block < index.len() {
-            records.ids.seek(index.rank(records.block))?;
+            records.ids.seek(index.rank(records.block)?)?;
         } else {
             records.ended = true;
         }
@@ -50,14 +50,14 @@ impl<F: Fingerprint> SegmentRecords<F> {
     /// records that came so far are before it too.
     pub(crate) fn skip_to(&mut self, head: u64) -> Result<()> {
         let index = self.segment.primary_table()?.index();
-        let block = index.find(head);
+        let block = index.find(head)?;
         if block < self.block || self.ended {
             return Ok(());
         }
         self.fingerprints.clear();
         (self.block, self.current) = (block, None);
         self.ended = block >= index.len();
-        if self.ended { Ok(()) } else { self.ids.seek(index.rank(block)) }
+        if self.ended { Ok(()) } else { self.ids.seek(index.rank(block)?) }
     }
 
     /// Calls `visit` with the records that [`SegmentRecords::near`] returns, until it breaks. Does not allocate texts.
@@ -68,12 +68,12 @@ impl<F: Fingerprint> SegmentRecords<F> {
     ) -> std::result::Result<(), E> {
         let (index, ids) = (segment.primary_table()?.index(), segment.ids());
         let mut records = Self::new(Arc::clone(segment));
-        records.block = index.find(head);
+        records.block = index.find(head)?;
         if records.block >= index.len() {
             return Ok(());
         }
         let wrong = |what| Error::damaged(what).at_path(segment.path());
-        let (first, mut before) = ids.place_of(index.rank(records.block))?;
+        let (first, mut before) = ids.place_of(index.rank(records.block)?)?;
         let mut step = |begins: bool, id: IdRef<'_>| {
             if begins && before > 0 {
                 before -= 1;

@@ -8,7 +8,7 @@ use crate::error::{Error, Result};
 use crate::fingerprint::Fingerprint;
 use crate::format::fields::Fields;
 use crate::format::footer::{Footer, TableSections};
-use crate::format::index::{self, IndexCodec, IndexShape, rows_per_page};
+use crate::format::index::{IndexCodec, IndexShape, rows_per_page};
 use crate::format::page::{PageLayout, Stream};
 use crate::format::{CHECKSUM, Parameters, codes};
 use crate::plan::filter_shape::FilterShape;
@@ -24,7 +24,7 @@ pub(crate) struct Scratch {
     heads: Vec<u64>,
 }
 
-/// A table: index and codes in memory, blocks in the file.
+/// A table: codes in memory, blocks in the file, and the index read when it is needed.
 #[derive(Debug)]
 pub(crate) struct Table {
     file: Arc<SegmentFile>,
@@ -69,12 +69,8 @@ impl Table {
         let codec = IndexCodec::of_table(parameters, number.into());
         let mut fields = Fields::new(bytes, sections.codes.offset);
         let codes = codes::parse(&mut fields, codec.of_codes(), number).map_err(place)?;
-        let bytes = file.read(sections.index, &mut buffer)?;
-        let mut index = BlockIndex::new(page_layout, form.shift());
-        let mut fields = Fields::new(bytes, sections.index.offset);
         let shape = IndexShape { blocks: sections.blocks, layout: page_layout, codec, table: number };
-        index::parse(&mut fields, shape, |entry| index.push(entry)).map_err(place)?;
-        index.complete();
+        let index = BlockIndex::open(file, sections.index, shape, form.shift())?;
         let damaged = |message| place(Error::damaged(message).at_offset(sections.index.offset));
         if index.data_length() != sections.data.length {
             return Err(damaged("the index does not describe the table's pages"));
@@ -158,7 +154,8 @@ impl Table {
         let Some(mut builder) = FilterBuilder::new(shape) else { return Ok(None) };
         let mut scratch = Scratch::default();
         for block in 0..self.index.len() {
-            if block.is_multiple_of(1024) && stop.load(atomic::Ordering::Relaxed) {
+            // The keys of one block already touch many pages of a filter, which the kernel has to clear.
+            if stop.load(atomic::Ordering::Relaxed) {
                 return Ok(None);
             }
             self.prefetch_ahead(block);
@@ -170,7 +167,7 @@ impl Table {
     /// Announces that a block will be read soon; the reads of all announced blocks overlap.
     #[inline]
     pub(crate) fn will_read(&self, block: usize) {
-        if let Some(place) = self.index.place(block) {
+        if let Ok(Some(place)) = self.index.place(block) {
             self.pages.will_read(&self.file, place.page);
         }
     }
@@ -185,13 +182,13 @@ impl Table {
     /// Prefetches a block's bytes, if the file is in memory and the block exists.
     #[inline]
     pub(crate) fn prefetch_block(&self, block: usize) {
-        if let Some(place) = self.index.place(block) {
+        if let Ok(Some(place)) = self.index.place(block) {
             self.pages.prefetch(&self.file, place.page, place.offset, place.length);
         }
     }
 
     pub(crate) fn block_offset(&self, block: usize) -> Option<u64> {
-        let place = self.index.place(block)?;
+        let place = self.index.place(block).ok()??;
         Some(self.pages.place(place.page).offset + place.offset as u64)
     }
 
@@ -199,7 +196,7 @@ impl Table {
     /// not hold or no writer makes its bytes.
     #[inline]
     pub(crate) fn block<'a>(&self, block: usize, scratch: &'a mut Scratch) -> Result<&'a [u64]> {
-        let Some((place, shape)) = self.index.block(block) else { return Err(self.no_block(block)) };
+        let Some((place, shape)) = self.index.block(block)? else { return Err(self.no_block(block)) };
         let bytes = self.pages.get_from(&self.file, place.page, place.offset, &mut scratch.page)?;
         decode_block(&self.codes, bytes, place.length, shape, &mut scratch.block)
             .map_err(|error| self.block_error(block, error))
@@ -228,7 +225,7 @@ impl Table {
     }
 
     pub(crate) fn rows<'a>(&'a self, block: usize, scratch: &'a mut Scratch) -> Result<&'a [u8]> {
-        let Some((place, _)) = self.index.block(block) else { return Err(self.no_block(block)) };
+        let Some((place, _)) = self.index.block(block)? else { return Err(self.no_block(block)) };
         let bytes = self.pages.get_from(&self.file, place.page, place.offset, &mut scratch.page)?;
         Ok(bytes.get(..place.length).unwrap_or_default())
     }
@@ -274,7 +271,7 @@ impl Table {
     /// The fingerprint with this rank in the primary table; `Damaged` if there is none.
     pub(crate) fn fingerprint_at<F: Fingerprint>(&self, rank: u64, scratch: &mut Scratch) -> Result<F> {
         let mut fingerprints = Vec::new();
-        let place = self.index.block_of_rank(rank);
+        let place = self.index.block_of_rank(rank)?;
         if let Some((block, _)) = place {
             self.fingerprints(block, scratch, &mut fingerprints)?;
         }
@@ -292,7 +289,7 @@ impl Table {
             return Ok(None);
         }
         if self.form == TableForm::Full
-            && let Some(rank) = self.index.rank_in_dense(block, fingerprint.word(0))
+            && let Some(rank) = self.index.rank_in_dense(block, fingerprint.word(0))?
         {
             return Ok(Some(rank));
         }
@@ -300,7 +297,7 @@ impl Table {
             TableForm::Rows => position_of(self.rows(block, scratch)?, fingerprint),
             _ => self.block(block, scratch)?.binary_search(&fingerprint.word(0)).ok(),
         };
-        Ok(position.map(|position| self.index.rank(block) + position as u64))
+        position.map(|position| Ok(self.index.rank(block)? + position as u64)).transpose()
     }
 
     /// The only block of the primary table that can hold a fingerprint, which is in no block before `least`; the number
@@ -316,13 +313,13 @@ impl Table {
         scratch: &mut Scratch,
     ) -> Result<usize> {
         let word = fingerprint.word(0);
-        let first = self.index.find(word);
+        let first = self.index.find(word)?;
         let mut low = first.max(least);
-        if self.form != TableForm::Rows || self.index.key(low).is_none_or(|key| key > word) {
+        if self.form != TableForm::Rows || self.index.key(low)?.is_none_or(|key| key > word) {
             return Ok(low);
         }
         // The last row of that block is greater, whatever follows the 64 bits.
-        let mut high = word.checked_add(1).map_or(self.index.len(), |next| self.index.find(next));
+        let mut high = word.checked_add(1).map_or(Ok(self.index.len()), |next| self.index.find(next))?;
         let mut step = if least > first { 1 } else { usize::MAX };
         while low < high {
             let middle = low + ((high - low) / 2).min(step - 1);
@@ -342,7 +339,7 @@ impl Table {
     }
 
     pub(crate) fn block_kind(&self, block: usize) -> Result<BlockKind> {
-        self.index.shape(block).map(|shape| shape.kind).ok_or_else(|| self.no_block(block))
+        self.index.shape(block)?.map(|shape| shape.kind).ok_or_else(|| self.no_block(block))
     }
 
     #[cold]
@@ -357,7 +354,7 @@ impl Table {
 
     pub(super) fn check_page_padding(&self, number: u64, scratch: &mut Scratch) -> Result<()> {
         let page = self.pages.get(&self.file, number, &mut scratch.page)?;
-        let used = self.index.page_used(number);
+        let used = self.index.page_used(number)?;
         match page.get(used..page.len().saturating_sub(CHECKSUM)) {
             Some(padding) if padding.iter().all(|&byte| byte == 0) => Ok(()),
             _ => Err(Error::damaged("padding of a page is not zero")

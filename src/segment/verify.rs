@@ -27,7 +27,7 @@ pub(crate) fn verify_segment(env: &dyn Env, path: &Path, mode: ReadMode) -> Resu
     };
     let mut damages = check_padding(&file, &footer)?;
     let content_holds = content_hash(&file, footer.content_end())? == footer.content_hash;
-    // Opening reads the index sections whole; a damaged one hides the others.
+    // Opening reads codes, and of each index the directory and the last chunk; damage there hides the rest.
     match Segment::of_file(file) {
         Ok(segment) => {
             damages.append(&mut by_width!(footer.parameters.width(), F => check_width::<F>(&segment))?);
@@ -97,6 +97,16 @@ fn check_width<F: Fingerprint>(segment: &Segment) -> Result<Vec<Damage>> {
 /// Decodes every block of a table; returns a sum over its fingerprints that does not depend on their order.
 fn check_table<F: Fingerprint>(segment: &Segment, number: usize, damages: &mut Vec<Damage>) -> Result<u64> {
     let Some(table) = segment.tables().get(number) else { return Ok(0) };
+    let of_index = table.index().damages();
+    let is_damaged = !of_index.is_empty();
+    let boundaries = if is_damaged { None } else { table.index().check_boundaries().err() };
+    for error in of_index.into_iter().chain(boundaries) {
+        damages.push(Damage::from_error(segment.path(), &format!("table {number} index"), error)?);
+    }
+    if is_damaged {
+        // Without them the blocks have no bounds.
+        return Ok(0);
+    }
     let (mut scratch, mut sum, mut last_bad_page) = (Scratch::default(), 0u64, None);
     for page in 0..table.pages().count() {
         if let Err(error) = table.check_page_padding(page, &mut scratch) {
@@ -110,7 +120,7 @@ fn check_table<F: Fingerprint>(segment: &Segment, number: usize, damages: &mut V
             Ok(of_block) => sum = sum.wrapping_add(of_block),
             Err(error) => {
                 // One line for a damaged page, not one for each of its blocks.
-                let page = table.index().place(block).map(|place| place.page);
+                let page = table.index().place(block)?.map(|place| place.page);
                 let whole_page = page.is_some_and(|page| Some(table.pages().place(page).offset) == error.offset());
                 if !(whole_page && last_bad_page == page) {
                     damages.push(Damage::from_error(segment.path(), &format!("table {number} data"), error)?);
@@ -144,7 +154,7 @@ fn check_block<F: Fingerprint>(
         TableForm::Rows => {
             table.fingerprints(block, scratch, &mut fingerprints)?;
             let ascending = fingerprints.iter().all(|&row| last.replace(row).is_none_or(|last| last < row));
-            let ends = fingerprints.last().map(|row| row.word(0)) == table.index().key(block);
+            let ends = fingerprints.last().map(|row| row.word(0)) == table.index().key(block)?;
             if !ascending || !ends {
                 return damaged("rows are not in ascending order, or not those of the index");
             }

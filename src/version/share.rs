@@ -31,9 +31,11 @@ impl Share {
         let mut bounds = Vec::new();
         for segment in segments {
             let index = segment.primary_table()?.index();
-            let count = usize::try_from(segment.footer().fingerprints.div_ceil(each)).unwrap_or(usize::MAX);
-            bounds.extend((1..count).filter_map(|number| index.key(index.len() * number / count)));
-            bounds.extend(if segments.len() > 1 { index.key(0) } else { None });
+            let count = usize::try_from(segment.footer().fingerprints.div_ceil(each)).unwrap_or(usize::MAX).max(1);
+            // Of several segments, the first block of each is a bound too.
+            for number in usize::from(segments.len() == 1)..count {
+                bounds.extend(index.key(index.len() * number / count)?);
+            }
         }
         bounds.sort_unstable();
         bounds.dedup();
@@ -53,18 +55,22 @@ impl Share {
     }
 
     /// The blocks of a table that may have keys of the share: of a primary table, its fingerprints.
-    pub(crate) fn blocks(self, index: &BlockIndex) -> Range<usize> {
-        index.find(self.from)..self.to.map_or(index.len(), |to| index.len().min(index.find(to).saturating_add(1)))
+    pub(crate) fn blocks(self, index: &BlockIndex) -> Result<Range<usize>> {
+        let end = match self.to {
+            Some(to) => index.len().min(index.find(to)?.saturating_add(1)),
+            None => index.len(),
+        };
+        Ok(index.find(self.from)?..end)
     }
 
     /// An upper bound of its number of fingerprints: those of all its blocks.
     pub(crate) fn at_most(self, segments: &[Arc<Segment>]) -> Result<usize> {
-        segments.iter().try_fold(0, |sum, segment| Ok(sum + self.at_most_of(segment.primary_table()?.index())))
+        segments.iter().try_fold(0, |sum, segment| Ok(sum + self.at_most_of(segment.primary_table()?.index())?))
     }
 
     /// The same of the keys of one table.
-    pub(crate) fn at_most_of(self, index: &BlockIndex) -> usize {
-        let Range { start: from, end } = self.blocks(index);
-        usize::try_from(index.rank(end).saturating_sub(index.rank(from))).unwrap_or(usize::MAX)
+    pub(crate) fn at_most_of(self, index: &BlockIndex) -> Result<usize> {
+        let Range { start: from, end } = self.blocks(index)?;
+        Ok(usize::try_from(index.rank(end)?.saturating_sub(index.rank(from)?)).unwrap_or(usize::MAX))
     }
 }

@@ -2,6 +2,7 @@
 //! must detect it, at the time in the table, and name it.
 
 mod blocks;
+mod directories;
 mod files;
 mod flips;
 mod footers;
@@ -17,11 +18,12 @@ mod sections;
 mod wide;
 
 use crate::support::*;
+pub(crate) use directories::index_chunk;
 pub(crate) use files::{ID_INDEX, Log, Manifest, RECORDS, store};
 use fpstore::admin::verify;
 use fpstore::{ErrorKind, Fingerprint, Options, Parameters, ReadMode, Record, U256, inspect};
 use parts::segment;
-pub(crate) use parts::{Parts, chunk};
+pub(crate) use parts::{Parts, index};
 
 /// The latest moment at which a reader notices.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -42,7 +42,7 @@ pub struct StoreReport {
     pub write_amplification: f64,
     /// Bytes of the ids.
     pub id_bytes: u64,
-    /// Memory of the open index, without filters.
+    /// Memory of the indexes once queries have used all of them, without filters.
     pub resident_bytes: u64,
     /// Additional memory with the filters on.
     pub filter_bytes: u64,

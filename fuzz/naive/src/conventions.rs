@@ -3,7 +3,7 @@
 use crate::{Res, require};
 
 /// The version of manifests, segments, logs and merge notes.
-pub const VERSION: u64 = 5;
+pub const VERSION: u64 = 6;
 
 /// A bit string with a forward reader at `p` and a backward one at `q`.
 pub struct Bits<'a> {

@@ -77,7 +77,13 @@ fn unary(bits: &mut Bits<'_>) -> Res<usize> {
 }
 
 /// n records with k low bits of a gap, and the counts of the header.
-fn groups(bits: &mut Bits<'_>, (n, k): (usize, usize), counts: [usize; 6], span: u64, continues: bool) -> Res<(Vec<bool>, Vec<u64>)> {
+fn groups(
+    bits: &mut Bits<'_>,
+    (n, k): (usize, usize),
+    counts: [usize; 6],
+    span: u64,
+    continues: bool,
+) -> Res<(Vec<bool>, Vec<u64>)> {
     let g = counts[0];
     let starts = unpack(bits, g, span)?;
     let mut read = |count: usize| (0..count).map(|_| Ok(bits.forward(1)? == 1)).collect::<Res<Vec<bool>>>();

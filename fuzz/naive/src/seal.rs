@@ -28,9 +28,26 @@ pub fn pages(section: &mut [u8], size: usize, stream: u32) {
     }
 }
 
-/// Chunks of a block index.
-pub fn index(section: &mut [u8], table: u8) {
-    let (mut rest, mut number) = (section, 0);
+/// The directory of a block index of this many blocks, and its chunks.
+pub fn index(section: &mut [u8], blocks: u64, table: u8) {
+    let (mut rest, mut number, mut left) = (section, 0, blocks.div_ceil(256));
+    while blocks > 256 && number <= blocks.div_ceil(256 * 256) {
+        let is_last = left == 0;
+        let (header, widths) = if is_last { (15, 2..3) } else { (27, 2..5) };
+        if rest.len() < header {
+            return;
+        }
+        let rows = uint(&rest[..2]);
+        let bits: usize = rest[widths].iter().map(|&bits| usize::from(bits)).sum();
+        let length = header + (rows as usize * bits).div_ceil(8);
+        if length > rest.len() {
+            return;
+        }
+        let (chunk, after) = rest.split_at_mut(length);
+        unit(chunk, 0x700 + u32::from(table), number);
+        (number, left, rest) = (number + 1, left.saturating_sub(256), after);
+    }
+    number = 0;
     while rest.len() >= 23 {
         let bits: usize = rest[2..6].iter().map(|&bits| usize::from(bits)).sum();
         let length = 23 + (uint(&rest[..2]) as usize * bits).div_ceil(8);
@@ -79,11 +96,11 @@ pub fn texts(ids: &mut [u8], index: &mut [u8], dictionary: &mut [u8]) {
 }
 
 /// The three sections of a table, in this order.
-pub fn table(data: &mut [u8], codes: &mut [u8], section: &mut [u8], parameters: &Parameters, number: u8) {
+pub fn table([data, codes, section]: [&mut [u8]; 3], blocks: u64, parameters: &Parameters, number: u8) {
     let rows = number == 0 && parameters.width > 64;
     pages(data, if rows { 4096 } else { parameters.block_size.max(4096) }, number.into());
     unit(codes, 0x100 + u32::from(number), 0);
-    index(section, number);
+    index(section, blocks, number);
 }
 
 /// A log, except the frame with this number, from 1 on: the frames after it hold and it does not.
@@ -122,9 +139,7 @@ fn sections(file: &mut [u8], at: usize) {
     let mut fields = Bytes::new(footer);
     let Ok(parameters) = read_parameters(&mut fields) else { return };
     let count = tables(&parameters).len();
-    if fields.take(24 + 8 * count).is_err() {
-        return;
-    }
+    let Ok(blocks) = fields.take(24).and_then(|_| fields.take(8 * count)) else { return };
     let mut end = 0;
     let mut parts: Vec<&mut [u8]> = Vec::new();
     let mut rest = content;
@@ -145,7 +160,7 @@ fn sections(file: &mut [u8], at: usize) {
     for (number, parts) in (0..).zip(parts.chunks_mut(3)) {
         let [first, second, third] = parts else { return };
         if number < count {
-            table(first, second, third, &parameters, number as u8);
+            table([first, second, third], uint(&blocks[8 * number..8 * number + 8]), &parameters, number as u8);
         } else if parameters.id_kind == 2 {
             texts(first, second, third);
         } else {

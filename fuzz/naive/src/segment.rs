@@ -28,6 +28,8 @@ pub fn read_index(section: &[u8], blocks: u64, parameters: &Parameters, table: u
     let rows = table == 0 && parameters.width > 64;
     let (size, in_page) = page_shape(parameters, rows);
     let (mut fields, mut entries, mut number) = (Bytes::new(section), Vec::<Entry>::new(), 0);
+    let chunks = blocks.div_ceil(256);
+    let directory = if chunks > 1 { Some(read_directory(&mut fields, chunks, table, !rows)?) } else { None };
     // The least possible next key; may be 2^64.
     let mut base = 0u128;
     while (entries.len() as u64) < blocks {
@@ -36,13 +38,13 @@ pub fn read_index(section: &[u8], blocks: u64, parameters: &Parameters, table: u
         let [g, c, l, k] = [fields.uint(1)?, fields.uint(1)?, fields.uint(1)?, fields.uint(1)?].map(|x| x as usize);
         let (least_gap, least_count) = (fields.uint(8)?, fields.uint(2)?);
         let (least_length, least_kind) = (fields.uint(2)?, fields.uint(1)?);
-        require((1..=256).contains(&n) && n <= blocks - entries.len() as u64, "number of blocks in a chunk")?;
+        require(n == (blocks - entries.len() as u64).min(256), "number of blocks in a chunk")?;
         require(g <= 64 && c <= 16 && l <= 16 && k <= 6, "number of bits in a chunk")?;
         let n = n as usize;
         let packed = fields.take((n * (g + c + l + k)).div_ceil(8))?;
         fields.take(4)?;
-        check_placed(0x200 + u32::from(table), number, &whole[..whole.len() - fields.rest.len()])?;
-        number += 1;
+        let length = whole.len() - fields.rest.len();
+        check_placed(0x200 + u32::from(table), number, &whole[..length])?;
         let mut bits = Bits::new(packed);
         let mut column = |least: u64, width: usize| -> Res<Vec<u128>> {
             (0..n).map(|_| Ok(u128::from(least) + bits.forward(width)?)).collect()
@@ -70,6 +72,19 @@ pub fn read_index(section: &[u8], blocks: u64, parameters: &Parameters, table: u
             entries.push(Entry { key: key as u64, count, length, kind: kinds[i] as u8, base: base as u64 });
             base = key + u128::from(!rows);
         }
+        if let Some((described, _)) = &directory {
+            let keys: u64 = entries[entries.len() - n..].iter().map(|entry| u64::from(entry.count)).sum();
+            let found = (entries[entries.len() - 1].key, keys, length as u64);
+            require(described[number as usize] == found, "a chunk that the directory does not describe")?;
+        }
+        number += 1;
+    }
+    if let Some((_, boundaries)) = directory {
+        let mut found = vec![0; 64];
+        for pair in entries.windows(2).filter(|pair| pair[0].key != pair[1].key) {
+            found[64 - bit_length((pair[0].key ^ pair[1].key).into())] += 1;
+        }
+        require(found == boundaries, "boundaries that are not those of the keys")?;
     }
     require(fields.rest.is_empty(), "bytes after the last chunk")?;
     for page in entries.chunks(in_page) {
@@ -77,6 +92,47 @@ pub fn read_index(section: &[u8], blocks: u64, parameters: &Parameters, table: u
         require(used <= size - 4, "blocks that do not fit their page")?;
     }
     Ok(entries)
+}
+
+/// The last key, the number of keys and the length of each chunk of an index, and the boundaries.
+type Directory = (Vec<(u64, u64, u64)>, Vec<u128>);
+
+fn read_directory(fields: &mut Bytes<'_>, chunks: u64, table: u8, distinct: bool) -> Res<Directory> {
+    let stream = 0x700 + u32::from(table);
+    let (mut described, mut base, mut number) = (Vec::new(), 0u128, 0);
+    while (described.len() as u64) < chunks {
+        let whole = fields.rest;
+        let n = fields.uint(2)?;
+        let [g, c, l] = [fields.uint(1)?, fields.uint(1)?, fields.uint(1)?].map(|x| x as usize);
+        let (least_gap, least_keys, least_length) = (fields.uint(8)?, fields.uint(8)?, fields.uint(2)?);
+        require(n == (chunks - described.len() as u64).min(256), "number of chunks in a directory")?;
+        require(g <= 64 && c <= 24 && l <= 16, "number of bits in a directory")?;
+        let packed = fields.take((n as usize * (g + c + l)).div_ceil(8))?;
+        fields.take(4)?;
+        check_placed(stream, number, &whole[..whole.len() - fields.rest.len()])?;
+        number += 1;
+        let mut bits = Bits::new(packed);
+        let mut column = |least: u64, width: usize| -> Res<Vec<u128>> {
+            (0..n).map(|_| Ok(u128::from(least) + bits.forward(width)?)).collect()
+        };
+        let (gaps, keys, lengths) = (column(least_gap, g)?, column(least_keys, c)?, column(least_length, l)?);
+        bits.finish()?;
+        for i in 0..n as usize {
+            let last = base + gaps[i];
+            require(last < 1 << 64 && keys[i] < 1 << 24 && lengths[i] < 1 << 17, "a chunk out of range")?;
+            described.push((last as u64, keys[i] as u64, lengths[i] as u64));
+            base = last + u128::from(distinct);
+        }
+    }
+    let whole = fields.rest;
+    let (n, w, least) = (fields.uint(2)?, fields.uint(1)? as usize, fields.uint(8)?);
+    require(n == 64 && w <= 64, "boundaries of other than 64 bits")?;
+    let packed = fields.take(8 * w)?;
+    fields.take(4)?;
+    check_placed(stream, number, &whole[..whole.len() - fields.rest.len()])?;
+    let mut bits = Bits::new(packed);
+    let boundaries = (0..n).map(|_| Ok(u128::from(least) + bits.forward(w)?)).collect::<Res<_>>()?;
+    Ok((described, boundaries))
 }
 
 /// The pages of a table: the payload of each block.

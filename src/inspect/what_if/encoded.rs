@@ -139,7 +139,7 @@ impl Encoding {
             0 => size,
             _ => u64::try_from(u128::from(size) * u128::from(all) / u128::from(encoded)).unwrap_or(u64::MAX),
         };
-        // Coarse when scaled: parts of the index in memory grow by powers of two.
+        // Coarse when scaled: every chunk of an index takes 256 bytes for searching, however few its blocks.
         let code_memory = table.codes.resident_bytes();
         Ok(Encoded {
             keys: scaled(keys.len() as u64),

@@ -1,7 +1,7 @@
 //! The block keys of a table, estimated from a sample of its keys.
 
 use super::super::Permutation;
-use super::super::coverage::covered;
+use super::super::coverage::{boundaries, covered};
 use crate::fingerprint::leading_ones;
 
 /// Sampled keys a block: with fewer the lengths of blocks would vary too much.
@@ -36,7 +36,9 @@ impl BlockKeys {
 
     /// The blocks of a table's `blocks` that the keys with one prefix cover, for each prefix length.
     pub(super) fn covered(&self, blocks: f64) -> [f64; 65] {
-        covered(self.keys.iter().copied()).map(|covered| covered * blocks / number(&self.keys))
+        let boundaries = boundaries(self.keys.iter().copied());
+        let covered = covered(self.keys.len() as u64, boundaries.into_iter());
+        covered.map(|covered| covered * blocks / number(&self.keys))
     }
 
     /// The averages of queries for each of `homes` with each of the masks flipped, if the prefix `passes`.

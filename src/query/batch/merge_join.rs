@@ -30,7 +30,7 @@ pub(crate) fn merge_segment<F: Fingerprint>(
         let earlier = sights.get(..number).unwrap_or_default();
         let job = Job { segment, queries, k, own, earlier, sorted: &sorted, budget };
         let longest = batch_join::longest_prefix(own.table.leading(), own.radius);
-        let ranges = ranges::cut(own.table.index(), longest);
+        let ranges = ranges::cut(own.table.index(), longest)?;
         let workers: Result<Vec<Worker<'_, F>>> = ranges
             .par_iter()
             .try_fold(

@@ -1,5 +1,6 @@
 //! A table cut into ranges of keys that share their leading bits.
 
+use crate::error::Result;
 use crate::query::batch::marks::MOST_BITS;
 use crate::segment::BlockIndex;
 use std::ops::Range;
@@ -24,13 +25,13 @@ pub(crate) struct KeyRange {
 }
 
 /// All ranges of a table in ascending order. Prefixes are no longer than `longest`.
-pub(crate) fn cut(index: &BlockIndex, longest: u32) -> Vec<KeyRange> {
+pub(crate) fn cut(index: &BlockIndex, longest: u32) -> Result<Vec<KeyRange>> {
     let keys_per_block =
         usize::try_from(index.fingerprints()).unwrap_or(usize::MAX).div_ceil(index.len().max(1)).max(1);
     let mut ranges = Vec::new();
     let cutter = Cutter { index, longest, keys_per_block, most: (KEYS / keys_per_block).max(1) };
-    cutter.cut(0, 0, 0..index.len(), &mut ranges);
-    ranges
+    cutter.cut(0, 0, 0..index.len(), &mut ranges)?;
+    Ok(ranges)
 }
 
 struct Cutter<'a> {
@@ -42,14 +43,13 @@ struct Cutter<'a> {
 }
 
 impl Cutter<'_> {
-    fn cut(&self, first: u64, common: u32, blocks: Range<usize>, ranges: &mut Vec<KeyRange>) {
+    fn cut(&self, first: u64, common: u32, blocks: Range<usize>, ranges: &mut Vec<KeyRange>) -> Result<()> {
         if blocks.len() > self.most && common < self.longest {
             let middle = first | 1 << (63 - common);
             // This block ends in the upper half and may begin in the lower one.
-            let at = self.index.find(middle);
-            self.cut(first, common + 1, blocks.start..(at + 1).min(blocks.end), ranges);
-            self.cut(middle, common + 1, at.max(blocks.start)..blocks.end, ranges);
-            return;
+            let at = self.index.find(middle)?;
+            self.cut(first, common + 1, blocks.start..(at + 1).min(blocks.end), ranges)?;
+            return self.cut(middle, common + 1, at.max(blocks.start)..blocks.end, ranges);
         }
         // Many blocks of keys that share all bits make several ranges, for several threads.
         let runs = blocks.clone().step_by(self.most).map(|start| start..(start + self.most).min(blocks.end));
@@ -58,5 +58,6 @@ impl Cutter<'_> {
             let bits = (keys.max(1).ilog2() + 1 + SPARSE).min(MOST_BITS);
             KeyRange { first, common, prefix: (common + bits).min(self.longest), blocks }
         }));
+        Ok(())
     }
 }

@@ -157,8 +157,8 @@ impl<'a, F: Fingerprint> Worker<'a, F> {
         self.candidates.clear();
         for block in range.blocks.clone() {
             table.prefetch_ahead(block);
-            let before = block.checked_sub(1).and_then(|before| index.key(before)).unwrap_or(0);
-            let last = index.key(block).unwrap_or(u64::MAX);
+            let before = block.checked_sub(1).map_or(Ok(None), |before| index.key(before))?.unwrap_or(0);
+            let last = index.key(block)?.unwrap_or(u64::MAX);
             if looks && !self.asked.any(place(before), place(last)) {
                 continue;
             }
@@ -185,7 +185,7 @@ impl<'a, F: Fingerprint> Worker<'a, F> {
             if let TableForm::Narrow { row, .. } = form {
                 new.for_each(|one| one.row = one.head >> shift & low_mask(row));
             } else if table.is_first() && new.len() > 0 {
-                let rank = index.rank(block);
+                let rank = index.rank(block)?;
                 new.for_each(|one| one.row += rank);
             }
         }

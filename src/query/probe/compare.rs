@@ -55,7 +55,8 @@ pub(crate) fn visit_fingerprints<F: Fingerprint, B>(
 ) -> Result<ControlFlow<B>> {
     stats.blocks += 1;
     // Only in the primary table the rank of a key is that of the fingerprint.
-    let rank = |position: usize| table.is_first().then(|| table.index().rank(block) + position as u64);
+    let rank = if table.is_first() { Some(table.index().rank(block)?) } else { None };
+    let rank = |position: usize| rank.map(|rank| rank + position as u64);
     if table.form() == TableForm::Rows {
         let rows = table.rows(block, scratch)?;
         for (number, chunk) in rows.chunks(CHUNK * F::BYTES).enumerate() {

@@ -11,7 +11,7 @@ use crate::plan::TableForm;
 use crate::query::probe::compare::{Found, NamedRow, name_rows, visit_fingerprints, visit_rows};
 use crate::query::probe::plan::TableProbe;
 use crate::query_stats::QueryStats;
-use crate::segment::{FilterPrefix, Scratch, Segment, Table};
+use crate::segment::{FilterPrefix, IndexSlot, Scratch, Segment, Table};
 use std::ops::ControlFlow;
 
 /// Maximum number of prefixes in one stage: the memory that they prefetch fits the second-level cache.
@@ -31,7 +31,7 @@ struct ProbePlace {
     step: u32,
     /// The least key with the prefix.
     first: u64,
-    slot: usize,
+    slot: IndexSlot,
 }
 
 /// A block to decode.
@@ -119,15 +119,14 @@ impl Prober {
         for place in &self.places {
             of(place.step).into_iter().for_each(|(_, table)| table.index().prefetch_slot(place.slot));
         }
-        for place in &self.places {
-            of(place.step)
-                .into_iter()
-                .for_each(|(probe, table)| blocks_of(table, place, probe.prefix, &mut self.visits));
+        // Taken, not borrowed: an error must not leave places, visits or rows to the next query.
+        let (mut places, mut visits) = (std::mem::take(&mut self.places), std::mem::take(&mut self.visits));
+        for place in places.drain(..) {
+            let Some((probe, table)) = of(place.step) else { continue };
+            blocks_of(table, place, probe.prefix, &mut visits)?;
         }
-        self.places.clear();
-        once(&mut self.visits);
-        // Taken, not borrowed: an error must not leave visits or rows to the next query.
-        let mut visits = std::mem::take(&mut self.visits);
+        self.places = places;
+        once(&mut visits);
         let mut rows = std::mem::take(&mut self.rows);
         let mut result = ControlFlow::Continue(());
         for Visit { step, block } in visits.drain(..) {
@@ -173,14 +172,14 @@ impl ProbePart {
 }
 
 /// Appends the blocks that may hold keys with the prefix, and prefetches their bytes.
-fn blocks_of(table: &Table, place: &ProbePlace, prefix: u32, visits: &mut Vec<Visit>) {
+fn blocks_of(table: &Table, place: ProbePlace, prefix: u32, visits: &mut Vec<Visit>) -> Result<()> {
     /// Flips of the prefix's last bits lead to the same few blocks again and again.
     const RECENT: usize = 8;
     let index = table.index();
     let last = place.first | !leading_ones(prefix);
-    let mut block = index.find_in(place.slot, place.first);
+    let mut block = index.find_in(place.slot, place.first)?;
     // The range ends in the first block that reaches its last key.
-    while let Some(block_key) = index.key(block) {
+    while let Some(block_key) = index.key(block)? {
         let visit = Visit { step: place.step, block };
         if !visits.iter().rev().take(RECENT).any(|recent| *recent == visit) {
             table.will_read(block);
@@ -193,6 +192,7 @@ fn blocks_of(table: &Table, place: &ProbePlace, prefix: u32, visits: &mut Vec<Vi
         }
         block += 1;
     }
+    Ok(())
 }
 
 /// Drops repeated visits. [`blocks_of`] has found nearly all of them among few visits, but not among the many of wide

@@ -52,7 +52,8 @@ impl Salvage {
             Err(error) => return Err(Error::io("cannot open", path, error)),
         };
         let Some(footer) = footer_of(&file, parameters, entry) else { return Ok(None) };
-        let tables = Table::open_all(&file, &footer)?.map(Result::ok).collect();
+        let sound = |table: &Table| table.index().damages().is_empty();
+        let tables = Table::open_all(&file, &footer)?.map(|table| table.ok().filter(sound)).collect();
         let data = footer.tables.first().map_or(Span::default(), |table| table.data);
         let rows = Pages::new(&file, data, MIN_SIZE, Stream::Data(0));
         let sketches = Sketches::open(&file, &footer);

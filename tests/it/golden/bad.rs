@@ -2,7 +2,7 @@
 
 use super::folder;
 use crate::decoder::{Decoded, decode};
-use crate::strict::{ID_INDEX, Log, Manifest, Parts, RECORDS, chunk};
+use crate::strict::{ID_INDEX, Log, Manifest, Parts, RECORDS, index, index_chunk};
 use fpstore::admin::verify;
 use fpstore::inspect::{self, BlockKind};
 use fpstore::{Options, Store};
@@ -83,11 +83,18 @@ fn segments(folder: &Path) -> Vec<Bad> {
         assert_eq!(parts.ids()[5..13], 1u64.to_le_bytes());
         parts.ids()[5] = 0;
     });
+    // The least number of keys in the directory; the least gap of a chunk.
+    add("keys-of-another-chunk", "the directory of an index does not describe its chunks", "several-chunks", |parts| {
+        parts.sections[2][13] ^= 1;
+    });
+    add("key-of-another-chunk", "the directory of an index does not describe its chunks", "several-chunks", |parts| {
+        index_chunk(&mut parts.sections[2], 0)[6] ^= 1;
+    });
     // Moves a row from the first page, of 255 rows, to the second.
     add("short-page-of-rows", kind, "wide-128", |parts| {
         let (rows, heads) = (parts.fingerprints as u16, 1 << 60);
-        let pages = [254, rows - 254].map(|count| chunk(1, [0; 4], (heads, count, 16 * count, 61), &[]));
-        parts.sections[2] = pages.concat();
+        let pages = [254, rows - 254].map(|count| (heads, count, 16 * count, 61));
+        parts.sections[2] = index(&pages);
     });
     add("rows-out-of-order", "rows are not in ascending order", "wide-128", |parts| {
         let (first, second) = parts.sections[0].split_at_mut(16);
@@ -168,8 +175,8 @@ fn stores(folder: &Path) -> Vec<BadStore> {
     add("log-of-another-store", "the log is that of another store", "log", &|files| {
         first(files, &|log| log.parameters[2] = 4);
     });
-    add("log-of-another-version", "format version 4; this program reads version 5", "log", &|files| {
-        first(files, &|log| log.version = 4);
+    add("log-of-another-version", "format version 5; this program reads version 6", "log", &|files| {
+        first(files, &|log| log.version = 5);
     });
     // The second log begins at the former end of the first one.
     add("log-without-its-last-frame", "writes are missing in front of number", "log", &|files| {

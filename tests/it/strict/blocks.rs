@@ -2,7 +2,7 @@
 
 use super::When::Read;
 use super::flips;
-use super::parts::{Parts, chunk};
+use super::parts::{Parts, chunk, index};
 use super::{accepted, fixture, refused};
 use crate::support::*;
 use fpstore::{Codec, Design, Parameters, Record, inspect};
@@ -78,12 +78,12 @@ pub(super) fn segment_with(codec: Codec, codes: Vec<u8>, blocks: &[Block]) -> Ve
     parts.sections[0] = blocks.iter().flat_map(|block| block.3.clone()).chain([0; 4]).collect();
     parts.sections[1] = [codes, vec![0; 4]].concat();
     let mut base = 0;
-    parts.sections[2].clear();
-    for (kind, count, last, bytes) in blocks {
-        let least = (last.wrapping_sub(base), *count, bytes.len() as u16, *kind);
-        parts.sections[2].extend(chunk(1, [0; 4], least, &[]));
+    let entry = |(kind, count, last, bytes): &Block| {
+        let gap = last.wrapping_sub(base);
         base = last.wrapping_add(1);
-    }
+        (gap, *count, bytes.len() as u16, *kind)
+    };
+    parts.sections[2] = index(&blocks.iter().map(entry).collect::<Vec<_>>());
     parts.bytes()
 }
 
@@ -148,7 +148,7 @@ fn blocks_of_several_kinds() {
     let keys = [5, 9, 20, 22, 24, 29, 31, 50, 56, 60, 80];
     let records = keys.map(|fingerprint| Record::new(fingerprint, 1));
     accepted("five blocks", &segment(Codec::Adaptive, &blocks), &records);
-    // The same blocks in one chunk: gaps of 5 bits, counts of 2, lengths of 3, kinds of 6.
+    // The same entries in few bits: gaps of 5 bits, counts of 2, lengths of 3, kinds of 6.
     let mut parts = Parts::take(&segment(Codec::Adaptive, &blocks));
     let starts = [0, 21, 23, 25, 51];
     let column = |body: Body, value: fn(&Block, u64) -> u64, bits| {
@@ -159,7 +159,7 @@ fn blocks_of_several_kinds() {
     let body = column(body, |block, _| block.3.len() as u64, 3);
     let body = column(body, |block, _| block.0.into(), 6);
     parts.sections[2] = chunk(5, [5, 2, 3, 6], (1, 1, 0, 0), &body.bytes());
-    accepted("five blocks in a chunk", &parts.bytes(), &records);
+    accepted("five blocks in few bits", &parts.bytes(), &records);
 }
 
 #[test]

@@ -69,7 +69,7 @@ impl Manifest {
         }
         let flushed = runs.len() as u64;
         Self {
-            version: 5,
+            version: 6,
             parameters,
             numbering: 2,
             next_id: 0,
@@ -171,7 +171,7 @@ impl Log {
     /// Without frames.
     pub(crate) fn empty(parameters: &[u8], number: u64, first: u64) -> Self {
         Self {
-            version: 5,
+            version: 6,
             parameters: parameters.to_vec(),
             number,
             first,

@@ -39,12 +39,13 @@ fn header_and_trailer() {
     each(
         &parts,
         &[
-            ("version 6", Unsupported, "format version 6; this program reads version 5", |p| p.header[8] = 6),
-            ("version 4", Unsupported, "format version 4; this program reads version 5", |p| p.header[8] = 4),
-            ("version 3", Unsupported, "format version 3; this program reads version 5", |p| p.header[8] = 3),
-            ("version 2", Unsupported, "format version 2; this program reads version 5", |p| p.header[8] = 2),
-            ("version 1", Unsupported, "format version 1; this program reads version 5", |p| p.header[8] = 1),
-            ("version 0", Unsupported, "format version 0; this program reads version 5", |p| p.header[8] = 0),
+            ("version 7", Unsupported, "format version 7; this program reads version 6", |p| p.header[8] = 7),
+            ("version 5", Unsupported, "format version 5; this program reads version 6", |p| p.header[8] = 5),
+            ("version 4", Unsupported, "format version 4; this program reads version 6", |p| p.header[8] = 4),
+            ("version 3", Unsupported, "format version 3; this program reads version 6", |p| p.header[8] = 3),
+            ("version 2", Unsupported, "format version 2; this program reads version 6", |p| p.header[8] = 2),
+            ("version 1", Unsupported, "format version 1; this program reads version 6", |p| p.header[8] = 1),
+            ("version 0", Unsupported, "format version 0; this program reads version 6", |p| p.header[8] = 0),
             ("content hash", Verify, "the hash of the whole content does not hold", |p| p.patch(32, [1; 8])),
         ],
     );

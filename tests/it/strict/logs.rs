@@ -179,10 +179,10 @@ fn headers() {
     padded.padding = 1;
     assert_eq!(padded.bytes().len(), 56);
     refused("padding", &fixture(|_| (), &written(&[padded])), "padding is not zero");
-    for version in [0, 4, 6] {
+    for version in [0, 5, 7] {
         let mut logs = logs();
         logs[0].version = version;
-        let message = format!("format version {version}; this program reads version 5");
+        let message = format!("format version {version}; this program reads version 6");
         refused_as("version", &fixture(|_| (), &written(&logs)), &message, ErrorKind::Unsupported);
     }
     let whole = logs()[0].bytes();

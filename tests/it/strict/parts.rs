@@ -137,7 +137,7 @@ impl Parts {
         for (table, sections) in (0u32..).zip(self.sections[..3 * tables].chunks_mut(3)) {
             (0..).zip(sections[0].chunks_mut(sizes[table as usize])).for_each(|(page, unit)| close(unit, table, page));
             close(&mut sections[1], 0x100 + table, 0);
-            close_chunks(&mut sections[2], 0x200 + table);
+            close_index(&mut sections[2], self.blocks[table as usize], table);
         }
         (0..).zip(self.ids().chunks_mut(4096)).for_each(|(page, unit)| close(unit, 0x300, page));
         (0..).zip(self.id_index().chunks_mut(2052)).for_each(|(chunk, unit)| close(unit, 0x400, chunk));
@@ -198,16 +198,52 @@ pub(crate) fn trailed(mut footer: Vec<u8>) -> Vec<u8> {
 /// Bytes of an index chunk before its packed columns.
 pub(crate) const CHUNK: usize = 19;
 
-fn close_chunks(section: &mut [u8], stream: u32) {
-    let (mut at, mut chunk) = (0, 0);
-    while at + CHUNK + 4 <= section.len() {
-        let blocks = usize::from(u16::from_le_bytes([section[at], section[at + 1]]));
-        let widths: usize = section[at + 2..at + 6].iter().map(|&width| usize::from(width)).sum();
-        let end = at + CHUNK + (blocks * widths).div_ceil(8) + 4;
-        let Some(unit) = section.get_mut(at..end) else { return };
-        close(unit, stream, chunk);
-        (at, chunk) = (end, chunk + 1);
+/// Bytes of a directory chunk before its packed columns, and of the boundaries before theirs.
+pub(crate) const DIRECTORY: usize = 23;
+const BOUNDARIES: usize = 11;
+
+fn close_index(section: &mut [u8], blocks: u64, table: u32) {
+    let mut at = 0;
+    if blocks > 256 {
+        let directories = blocks.div_ceil(256 * 256);
+        for number in 0..directories {
+            let Some(end) = close_chunk(section, at, (DIRECTORY, 3), (0x700 + table, number)) else { return };
+            at = end;
+        }
+        let Some(end) = close_chunk(section, at, (BOUNDARIES, 1), (0x700 + table, directories)) else { return };
+        at = end;
     }
+    for number in 0.. {
+        let Some(end) = close_chunk(section, at, (CHUNK, 4), (0x200 + table, number)) else { return };
+        at = end;
+    }
+}
+
+/// Closes the chunk that begins at a place, with a header of this size and so many columns; the end of it.
+fn close_chunk(section: &mut [u8], at: usize, header: (usize, usize), place: (u32, u64)) -> Option<usize> {
+    let front = section.get(at..at + header.0)?;
+    let rows = usize::from(u16::from_le_bytes([front[0], front[1]]));
+    let widths: usize = front[2..2 + header.1].iter().map(|&width| usize::from(width)).sum();
+    let end = at + header.0 + (rows * widths).div_ceil(8) + 4;
+    close(section.get_mut(at..end)?, place.0, place.1);
+    Some(end)
+}
+
+/// The gap, count, length and kind of a block in an index.
+pub(crate) type Entry = (u64, u16, u16, u8);
+
+/// The index of up to 256 blocks, in as many bits as each column may have.
+pub(crate) fn index(entries: &[Entry]) -> Vec<u8> {
+    let least = entries.iter().map(|entry| entry.3).min().unwrap_or(0);
+    let column = |value: fn(&Entry) -> u64, bits| entries.iter().map(move |entry| (value(entry), bits));
+    let columns = column(|entry| entry.0, 64)
+        .chain(column(|entry| entry.1.into(), 16))
+        .chain(column(|entry| entry.2.into(), 16))
+        .chain(entries.iter().map(|entry| (u64::from(entry.3 - least), 6)));
+    let bits: Vec<bool> = columns.flat_map(|(value, bits)| (0..bits).map(move |bit| value >> bit & 1 == 1)).collect();
+    let bytes: Vec<u8> =
+        bits.chunks(8).map(|bits| (0..).zip(bits).map(|(at, &bit)| u8::from(bit) << at).sum()).collect();
+    chunk(entries.len() as u16, [64, 16, 16, 6], (0, 0, 0, least), &bytes)
 }
 
 /// One chunk of a block index: `widths` and `least` are those of gap, count, length and kind; `columns` are consecutive

@@ -3,7 +3,7 @@
 use super::When::{Open, Read, Verify};
 use super::blocks::gaps;
 use super::files::{Manifest, store};
-use super::parts::{Parts, chunk};
+use super::parts::{self, Parts};
 use super::{accepted_wide, flips, refused};
 use crate::support::*;
 use fpstore::{Codec, Design, ErrorKind, Fingerprint, Parameters, Record, Store, U256};
@@ -50,12 +50,12 @@ fn pages<F: Fingerprint>(fingerprints: &[F]) -> Vec<Page> {
 /// An index of rows: a key may equal the one before.
 fn index(pages: &[Page]) -> Vec<u8> {
     let mut base = 0;
-    let chunk = |page: &Page| {
+    let entry = |page: &Page| {
         let gap = page.key.wrapping_sub(base);
         base = page.key;
-        chunk(1, [0; 4], (gap, page.count, page.length, page.kind), &[])
+        (gap, page.count, page.length, page.kind)
     };
-    pages.iter().flat_map(chunk).collect()
+    parts::index(&pages.iter().map(entry).collect::<Vec<_>>())
 }
 
 fn in_every_width(test: [fn(); 2]) {
@@ -76,7 +76,7 @@ fn index_of<F: Fingerprint>() {
         parts.sections[2] = index(&pages);
         parts.bytes()
     };
-    accepted_wide("a chunk a page", &with(&|_| {}), &numbered(&fingerprints));
+    accepted_wide("an entry a page", &with(&|_| {}), &numbered(&fingerprints));
     let (full, bytes) = (full::<F>() as u16, F::BYTES as u16);
     type Change<'a> = &'a dyn Fn(&mut [Page]);
     let fewer = |page: &mut Page, by: u16| (page.count, page.length) = (page.count - by, page.length - by * bytes);
@@ -265,7 +265,7 @@ fn narrow(mut parts: Parts, keys: &[u64]) -> Parts {
         });
         let block = gaps(56, &parts.collect::<Vec<_>>()).bytes();
         let block = if others.is_empty() { Vec::new() } else { block };
-        index.extend(chunk(1, [0; 4], (last - base, keys.len() as u16, block.len() as u16, 56), &[]));
+        index.push((last - base, keys.len() as u16, block.len() as u16, 56));
         base = last.wrapping_add(1);
         if number % 32 == 0 && number > 0 {
             data.resize(4096 * (number / 32), 0);
@@ -275,7 +275,7 @@ fn narrow(mut parts: Parts, keys: &[u64]) -> Parts {
     }
     data.extend([0; 4]);
     parts.blocks[1] = blocks.len() as u64;
-    (parts.sections[3], parts.sections[4], parts.sections[5]) = (data, vec![0; 6], index);
+    (parts.sections[3], parts.sections[4], parts.sections[5]) = (data, vec![0; 6], parts::index(&index));
     parts
 }
 

@@ -143,7 +143,7 @@ fn a_sample_estimates_what_all_would_give() {
         for (exact, sampled) in rows(&exact).iter().zip(rows(&sampled)) {
             assert_eq!((kind(exact), &exact["current"]), (kind(sampled), &sampled["current"]));
             assert_eq!((&exact["estimated"], &sampled["estimated"]), (&false.into(), &true.into()));
-            // Parts of the index in memory grow by powers of two.
+            // Every chunk of an index takes 256 bytes for searching, however few its blocks.
             for (field, tolerance) in [("bytes", tolerance), ("resident_bytes", 0.2), ("blocks_read", 0.02)] {
                 let [exact, sampled] = [exact, sampled].map(|row| row[field].as_f64().unwrap());
                 assert!((sampled / exact - 1.0).abs() < tolerance, "{field}: {exact} {sampled}");

@@ -22,25 +22,34 @@ fn store(place: &Place) -> PathBuf {
     store
 }
 
+/// Returns the standard error of so many queries.
+fn told_by(queries: usize, store: &Path, options: &[&str]) -> String {
+    let queries = vec!["0000000000000001"; queries];
+    let assert = fpquery().args(options).arg(store).args(queries).assert().code(1).stdout("");
+    String::from_utf8(assert.get_output().stderr.clone()).unwrap()
+}
+
 /// Returns the standard error of a query.
 fn told(store: &Path, options: &[&str]) -> String {
-    let assert = fpquery().args(options).arg(store).arg("0000000000000001").assert().code(1).stdout("");
-    String::from_utf8(assert.get_output().stderr.clone()).unwrap()
+    told_by(1, store, options)
 }
 
 #[test]
 fn filters_that_do_not_fit_are_told_with_the_remedy() {
     let place = Place::new();
     let store = store(&place);
-    for options in [&[][..], &["--filter", "on"]] {
-        let warning = told(&store, &[options, &["--filter-memory", "64KiB"]].concat());
+    // By default, a few queries make none.
+    for (queries, options) in [(257, &["--batch", "never"][..]), (1, &["--filter", "on"])] {
+        let warning = told_by(queries, &store, &[options, &["--filter-memory", "64KiB"]].concat());
         let expected = "fpquery: warning: prefix filters take 128.2 KiB and may take 64.0 KiB: 64.2 KiB are left out, \
                         so queries read more blocks; --filter-memory 129KiB allows all\n";
         assert_eq!(warning, expected, "{options:?}");
-        assert_eq!(told(&store, &[options, &["--filter-memory", "129KiB"]].concat()), "", "{options:?}");
-        assert_eq!(told(&store, &[options, &["--filter-memory", "64KiB", "--quiet"]].concat()), "");
+        let told = |more: &[&str]| told_by(queries, &store, &[options, more].concat());
+        assert_eq!(told(&["--filter-memory", "129KiB"]), "", "{options:?}");
+        assert_eq!(told(&["--filter-memory", "64KiB", "--quiet"]), "");
     }
-    for options in [&["--filter", "off"][..], &["--scan"], &["--batch", "always"]] {
+    assert_eq!(told_by(256, &store, &["--batch", "never", "--filter-memory", "0"]), "");
+    for options in [&[][..], &["--filter", "off"], &["--scan"], &["--batch", "always"]] {
         assert_eq!(told(&store, &[options, &["--filter-memory", "0"]].concat()), "", "{options:?}");
     }
     fails(

@@ -70,7 +70,7 @@ fn people_of_keys(statistics: &StoreReport, keys: &KeyReport, out: &mut dyn Writ
         ("ids", each(statistics.id_bytes)),
         ("a key", format!("{:.2} bits with its record (information bound {bound})", keys.bits_per_key)),
         ("false candidates", format!("{:.1e} of the pairs of unrelated records", keys.false_candidates)),
-        ("memory once open", each(statistics.resident_bytes)),
+        ("memory of the indexes", each(statistics.resident_bytes)),
         ("removed", format!("{}, hidden until they are merged", count(statistics.removals))),
     ];
     report::facts(out, &facts)
@@ -93,7 +93,7 @@ fn people(statistics: &StoreReport, out: &mut dyn Write) -> io::Result<()> {
         ("segments", format!("{} in {}", count(statistics.segments), count_of(statistics.runs, "run"))),
         ("files", each(statistics.file_bytes)),
         ("ids", each(statistics.id_bytes)),
-        ("memory once open", each(statistics.resident_bytes)),
+        ("memory of the indexes", each(statistics.resident_bytes)),
         ("amplification", amplification),
     ];
     let mut filters = each(statistics.filter_bytes);

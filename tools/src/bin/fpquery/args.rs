@@ -131,7 +131,7 @@ pub(crate) struct Args {
     pub(crate) read: Read,
 
     /// Prefix filters, about a byte of memory for each fingerprint and table: on = built before the first query; off
-    /// [default: built while queries run]
+    /// [default: built while queries run, if there are more than 256]
     #[arg(long, value_enum, value_name = "WHETHER", conflicts_with = "corpus")]
     pub(crate) filter: Option<Switch>,
 

@@ -44,6 +44,9 @@ const BATCH: usize = 4096;
 /// Most queries of a batch that may be merged with the store: more queries are faster.
 const MERGED: usize = 1 << 20;
 
+/// Most queries that are answered without prefix filters, by default.
+const FEW: usize = 256;
+
 fn main() -> ExitCode {
     program::main("fpquery", |args: Args| run(&args.settled()))
 }
@@ -86,11 +89,9 @@ fn answer<F: Fingerprint>(args: &Args, store: &Path, parameters: &Parameters) ->
         Queries::new(args, &args.options)?
     };
     let question = Question::new(args, parameters.max_distance());
-    // Merging needs no filters; they are built when queries probe.
     let merging = merging_distance(args, &question)?.filter(|_| args.batch == BatchMode::Always || queries.all_there());
-    let wanted = args.filter.map_or_else(Filters::default, Filters::from);
-    let mut later = merging.is_some() && args.filter.is_none();
-    let filters = if later { Filters::Off } else { wanted };
+    let mut later = args.filter.is_none();
+    let filters = args.filter.map_or(Filters::Off, Filters::from);
     let mut options = fpstore_tools::threads::options().with_read_mode(args.read.into()).with_filters(filters);
     if let Some(bytes) = Memory::filters(args.memory, args.filter_memory) {
         options = options.with_filter_memory(bytes);
@@ -109,7 +110,7 @@ fn answer<F: Fingerprint>(args: &Args, store: &Path, parameters: &Parameters) ->
     }
 
     let mut totals = Totals::default();
-    let mut opened = None;
+    let (mut opened, mut asked) = (None, 0);
     loop {
         let (batch, end) = queries.next_batch(if merging.is_some() { MERGED } else { BATCH }, memory.queries);
         let merges = |k: &u32| {
@@ -117,8 +118,11 @@ fn answer<F: Fingerprint>(args: &Args, store: &Path, parameters: &Parameters) ->
                 || store.searcher().batch_strategy(batch.len(), *k) == fpstore::BatchStrategy::Always
         };
         let merged = merging.filter(merges);
-        if merged.is_none() && std::mem::take(&mut later) {
-            store.make_filters(wanted);
+        asked += batch.len();
+        // Merging needs no filters, and they would take longer than a few queries without them.
+        if later && merged.is_none() && asked > FEW {
+            later = false;
+            store.make_filters(Filters::Background);
             warn_of_missing_filters(args, &store);
         }
         let (look, out) = match &mut opened {
