@@ -11,7 +11,7 @@ use crate::error::Result;
 /// Ratio of a table's size to the information bound, index and checksums included.
 pub(super) const TABLE_OVERHEAD: f64 = 1.01;
 /// Bytes of memory of the index a block: key and place, search within its chunk, and its share of the chunk.
-const INDEX_ENTRY: f64 = 15.3;
+const INDEX_ENTRY: f64 = 17.2;
 
 /// The size of a store and its queries.
 #[derive(Clone, Copy, Debug, PartialEq)]

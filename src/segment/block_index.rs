@@ -1,21 +1,22 @@
 //! The block index of one table: its directory is in memory, and every chunk from the time when it is first needed.
 //!
 //! Opening reads the directory and the last chunk. So one query reads some kilobytes of an index of hundreds of
-//! megabytes. After many queries all of it is in memory: 14 bytes a block, 1 more for searching, and 64 for each chunk
+//! megabytes. After many queries all of it is in memory: 16 bytes a block, 1 more for searching, and 32 for each chunk
 //! of 256 blocks.
 
-use super::directory::{Directory, Keyed};
+use super::directory::Directory;
 use super::file::SegmentFile;
-use super::index_chunk::{ChunkBounds, UnpackedChunk};
+use super::index_chunk::{ChunkBounds, UnpackedChunk, UnpackedChunks};
 use crate::bits::low_mask;
 use crate::codec::BlockShape;
-use crate::error::{Error, Result};
+use crate::error::{Error, ErrorKind, Result};
 use crate::format::fields::Fields;
 use crate::format::footer::Span;
 use crate::format::index::directory::{self, IndexChunk, IndexDirectory};
 use crate::format::index::{self, BlockEntry, CHUNK, IndexShape};
 use crate::plan::coverage::{boundaries, covered};
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 #[derive(Debug)]
 pub(crate) struct BlockIndex {
@@ -25,7 +26,12 @@ pub(crate) struct BlockIndex {
     /// Number of bits by which stored keys are shorter than 64. Searched keys have 64 bits, with zeros at the end.
     shift: u32,
     blocks: usize,
+    /// The last key of each chunk.
+    lasts: Vec<u64>,
     chunks: Vec<Chunk>,
+    unpacked: UnpackedChunks,
+    /// Set after a chunk was unpacked, with release ordering, so that threads that see it see the chunk.
+    are_unpacked: Vec<AtomicBool>,
     directory: Directory,
     fingerprints: u64,
     /// Bytes of the pages that the blocks fill, with their checksums.
@@ -37,19 +43,10 @@ pub(crate) struct BlockIndex {
 
 #[derive(Debug)]
 struct Chunk {
-    last: u64,
     /// Number of keys before it.
     rank: u64,
     /// Its offset in the file.
     offset: u64,
-    unpacked: OnceLock<UnpackedChunk>,
-}
-
-impl Keyed for Chunk {
-    #[inline]
-    fn key(&self) -> u64 {
-        self.last
-    }
 }
 
 /// Where a key is searched: the chunk that has it, and a slot of this chunk.
@@ -73,13 +70,20 @@ impl BlockIndex {
         let place = |error: Error| error.at_path(file.path());
         let damaged = |message| place(Error::damaged(message).at_offset(section.offset));
         let blocks = usize::try_from(shape.blocks).map_err(|_| damaged("an index of too many blocks"))?;
+        let memory = |chunks, blocks| {
+            let unpacked = UnpackedChunks::new(chunks, blocks);
+            unpacked.ok_or_else(|| place(Error::new(ErrorKind::Io, "there is not enough memory for a block index")))
+        };
         let mut index = Self {
             file: Arc::clone(file),
             section,
             shape,
             shift,
             blocks,
+            lasts: Vec::new(),
             chunks: Vec::new(),
+            unpacked: memory(0, 0)?,
+            are_unpacked: Vec::new(),
             directory: Directory::default(),
             fingerprints: 0,
             data_length: 0,
@@ -94,23 +98,29 @@ impl BlockIndex {
                 directory::parse(&mut fields, shape, section.length).map_err(place)?;
             let mut offset = fields.offset();
             index.chunks.reserve_exact(chunks.len());
-            for IndexChunk { last, keys, length } in chunks {
-                index.chunks.push(Chunk { last, rank: index.fingerprints, offset, unpacked: OnceLock::new() });
+            index.lasts = chunks.iter().map(|chunk| chunk.last).collect();
+            for IndexChunk { keys, length, .. } in chunks {
+                index.chunks.push(Chunk { rank: index.fingerprints, offset });
                 index.fingerprints += keys;
                 offset += length;
             }
+            // Not before the directory has shown that there are bytes for all of them.
+            index.unpacked = memory(index.chunks.len(), blocks)?;
+            index.are_unpacked = index.chunks.iter().map(|_| AtomicBool::new(false)).collect();
             index.boundaries = boundaries;
         } else if blocks > 0 {
             let (entries, chunk) = index.read(0, section)?;
-            let unpacked = UnpackedChunk::new(ChunkBounds { base: 0, last: chunk.last }, shape.layout, &entries);
+            index.unpacked = memory(1, blocks)?;
+            index.unpacked.fill(0, ChunkBounds { base: 0, last: chunk.last }, shape.layout, &entries);
             index.boundaries = boundaries(entries.iter().map(|entry| entry.key));
             index.fingerprints = chunk.keys;
-            let unpacked = OnceLock::from(unpacked);
-            index.chunks.push(Chunk { last: chunk.last, rank: 0, offset: section.offset, unpacked });
+            index.lasts.push(chunk.last);
+            index.chunks.push(Chunk { rank: 0, offset: section.offset });
+            index.are_unpacked.push(AtomicBool::new(true));
         } else if section.length > 0 {
             return Err(damaged("an index of no blocks has bytes"));
         }
-        index.directory = Directory::new(&index.chunks);
+        index.directory = Directory::new(&index.lasts);
         index.covered = covered(shape.blocks, index.boundaries.into_iter().skip(shift as usize));
         if let Some(last) = blocks.checked_sub(1)
             && let Some(place) = index.place(last)?
@@ -131,7 +141,7 @@ impl BlockIndex {
     }
 
     pub(crate) fn last_key(&self) -> u64 {
-        self.chunks.last().map_or(0, |chunk| chunk.last)
+        self.lasts.last().copied().unwrap_or(0)
     }
 
     pub(crate) fn fingerprints(&self) -> u64 {
@@ -144,8 +154,9 @@ impl BlockIndex {
 
     /// Its memory when all chunks are unpacked.
     pub(crate) fn resident_bytes(&self) -> u64 {
-        let chunks = self.chunks.capacity() * size_of::<Chunk>() + self.directory.resident_bytes();
-        chunks as u64 + UnpackedChunk::resident_bytes(self.chunks.len(), self.blocks)
+        let each = size_of::<Chunk>() + size_of::<u64>() + size_of::<AtomicBool>();
+        let chunks = self.chunks.capacity() * each + self.directory.resident_bytes();
+        chunks as u64 + self.unpacked.resident_bytes()
     }
 
     /// The first block whose last key is at least `key`; the number of blocks if there is none.
@@ -159,12 +170,12 @@ impl BlockIndex {
     #[inline]
     pub(crate) fn slot(&self, key: u64) -> IndexSlot {
         let key = key >> self.shift;
-        let number = self.directory.lower_bound(&self.chunks, self.directory.slot(key), key);
-        let Some(chunk) = self.chunks.get(number) else { return IndexSlot { chunk: number, slot: 0 } };
-        let slot = self.bounds(number, chunk).slot(key);
-        match chunk.unpacked.get() {
-            Some(unpacked) => unpacked.prefetch_start(slot),
-            None => self.will_unpack(number),
+        let number = self.directory.lower_bound(&self.lasts, self.directory.slot(key), key);
+        let slot = self.bounds(number).slot(key);
+        match self.are_unpacked.get(number) {
+            Some(it) if it.load(Ordering::Acquire) => self.unpacked.get(number).prefetch_start(slot),
+            Some(_) => self.will_unpack(number),
+            None => {}
         }
         IndexSlot { chunk: number, slot }
     }
@@ -172,8 +183,8 @@ impl BlockIndex {
     /// The second step: prefetches the slot's entries.
     #[inline]
     pub(crate) fn prefetch_slot(&self, slot: IndexSlot) {
-        if let Some(unpacked) = self.chunks.get(slot.chunk).and_then(|chunk| chunk.unpacked.get()) {
-            unpacked.prefetch_slot(slot.slot);
+        if self.are_unpacked.get(slot.chunk).is_some_and(|it| it.load(Ordering::Acquire)) {
+            self.unpacked.get(slot.chunk).prefetch_slot(slot.slot);
         }
     }
 
@@ -188,7 +199,13 @@ impl BlockIndex {
     #[inline]
     pub(crate) fn key(&self, block: usize) -> Result<Option<u64>> {
         let key = self.unpacked(block / CHUNK)?.and_then(|chunk| chunk.key(block % CHUNK));
-        Ok(key.map(|key| key << self.shift | low_mask(self.shift)))
+        Ok(key.map(|key| self.greatest(key)))
+    }
+
+    /// The greatest 64-bit number that begins with a stored key.
+    #[inline]
+    pub(super) fn greatest(&self, key: u64) -> u64 {
+        key << self.shift | low_mask(self.shift)
     }
 
     #[inline]
@@ -228,7 +245,7 @@ impl BlockIndex {
         let (Some(unpacked), Some(chunk)) = (self.unpacked(number)?, self.chunks.get(number)) else {
             return Ok(self.fingerprints);
         };
-        Ok(chunk.rank + u64::from(unpacked.keys_before(block % CHUNK)))
+        Ok(chunk.rank + unpacked.keys_before(block % CHUNK))
     }
 
     /// The rank of a stored key in this block, if the block has as many keys as there are numbers from the key before
@@ -249,7 +266,7 @@ impl BlockIndex {
         let (Some(unpacked), Some(chunk)) = (self.unpacked(number)?, self.chunks.get(number)) else { return Ok(None) };
         let key = rank - chunk.rank;
         let block = unpacked.block_of(key);
-        let before = key - u64::from(unpacked.keys_before(block));
+        let before = key - unpacked.keys_before(block);
         Ok(usize::try_from(before).ok().map(|before| (number * CHUNK + block, before)))
     }
 
@@ -262,7 +279,7 @@ impl BlockIndex {
     pub(super) fn check_boundaries(&self) -> Result<()> {
         let mut keys = Vec::with_capacity(self.blocks);
         for number in 0..self.chunks.len() {
-            keys.extend(self.unpacked(number)?.into_iter().flat_map(UnpackedChunk::keys));
+            keys.extend(self.unpacked(number)?.into_iter().flat_map(|chunk| chunk.keys()));
         }
         if boundaries(keys.into_iter()) == self.boundaries {
             return Ok(());
@@ -274,34 +291,37 @@ impl BlockIndex {
     #[inline]
     fn base(&self, number: usize) -> u64 {
         // Keys ascend, so there is one after the last key of a chunk. Among rows, that key may go on.
-        number.checked_sub(1).and_then(|before| self.chunks.get(before)).map_or(0, |before| before.last.wrapping_add(1))
+        number.checked_sub(1).and_then(|before| self.lasts.get(before)).map_or(0, |last| last.wrapping_add(1))
     }
 
     #[inline]
-    fn bounds(&self, number: usize, chunk: &Chunk) -> ChunkBounds {
-        ChunkBounds { base: self.base(number), last: chunk.last }
+    fn bounds(&self, number: usize) -> ChunkBounds {
+        ChunkBounds { base: self.base(number), last: self.lasts.get(number).copied().unwrap_or(0) }
     }
 
     /// A chunk of the index; `None` after the last one.
     #[inline]
-    fn unpacked(&self, number: usize) -> Result<Option<&UnpackedChunk>> {
-        let Some(chunk) = self.chunks.get(number) else { return Ok(None) };
-        match chunk.unpacked.get() {
-            Some(unpacked) => Ok(Some(unpacked)),
-            None => self.unpack(number, chunk).map(Some),
+    fn unpacked(&self, number: usize) -> Result<Option<UnpackedChunk<'_>>> {
+        match self.are_unpacked.get(number) {
+            Some(it) if it.load(Ordering::Acquire) => {}
+            Some(it) => self.unpack(number, it)?,
+            None => return Ok(None),
         }
+        Ok(Some(self.unpacked.get(number)))
     }
 
     #[cold]
-    fn unpack<'a>(&'a self, number: usize, chunk: &'a Chunk) -> Result<&'a UnpackedChunk> {
-        let (entries, found) = self.read(number, self.span(number))?;
-        let next = self.chunks.get(number + 1).map_or(self.fingerprints, |next| next.rank);
-        if (found.last, found.keys) != (chunk.last, next - chunk.rank) {
-            return Err(index::unlike_its_directory().at_path(self.file.path()).at_offset(chunk.offset));
+    fn unpack(&self, number: usize, is_unpacked: &AtomicBool) -> Result<()> {
+        let place = self.span(number);
+        let (entries, found) = self.read(number, place)?;
+        let rank = |number| self.chunks.get(number).map_or(self.fingerprints, |chunk: &Chunk| chunk.rank);
+        let bounds = self.bounds(number);
+        if (found.last, found.keys) != (bounds.last, rank(number + 1) - rank(number)) {
+            return Err(index::unlike_its_directory().at_path(self.file.path()).at_offset(place.offset));
         }
-        let unpacked = UnpackedChunk::new(self.bounds(number, chunk), self.shape.layout, &entries);
-        // Another thread may have set the same one first.
-        Ok(chunk.unpacked.get_or_init(|| unpacked))
+        self.unpacked.fill(number, bounds, self.shape.layout, &entries);
+        is_unpacked.store(true, Ordering::Release);
+        Ok(())
     }
 
     /// Reads the entries of a chunk from its place in the file.

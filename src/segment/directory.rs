@@ -7,6 +7,7 @@
 
 use crate::bits::bit_length;
 use crate::fingerprint::Fingerprint;
+use std::ops::Range;
 
 pub(crate) trait Keyed {
     fn key(&self) -> u64;
@@ -65,13 +66,29 @@ impl Directory {
             Some(&[start, end]) => (start as usize, end as usize),
             None => (0, keys.len()),
         };
-        let inside = keys.get(start..end).unwrap_or_default();
-        start + inside.partition_point(|other| other.key() < key)
+        first_from(keys, start..end, key)
     }
 
     pub(super) fn resident_bytes(&self) -> usize {
         self.starts.capacity() * size_of::<u32>()
     }
+}
+
+/// Index of the first of the keys from `within.start` on that is at least `key`. It is in `within`, or at its end.
+///
+/// Compares a few keys without a branch: one that depended on them would be mispredicted half of the time.
+#[inline]
+pub(super) fn first_from(keys: &[impl Keyed], within: Range<usize>, key: u64) -> usize {
+    const FEW: usize = 3;
+    let start = within.start;
+    // Keys behind `within` are not less, so they do no harm.
+    if let Some(few) = keys.get(start..).and_then(|keys| keys.first_chunk::<FEW>()) {
+        let before: usize = few.iter().map(|other| usize::from(other.key() < key)).sum();
+        if before < FEW {
+            return start + before;
+        }
+    }
+    start + keys.get(within).unwrap_or_default().partition_point(|other| other.key() < key)
 }
 
 #[cfg(test)]

@@ -18,7 +18,7 @@
 //!
 //! **Upkeep.** `verify` checks every byte, `salvage` reads the sound parts of a damaged segment, and `obsolete_files`
 //! removes files after their last reader. A `Segment` is shared between threads by `Arc`, and no read takes a lock:
-//! filters and chunks of indexes are set once (`OnceLock`), and bits for checked pages are atomics.
+//! filters are set once (`OnceLock`), and the chunks of indexes, and bits for checked pages are atomics.
 
 mod block_index;
 mod build;

@@ -39,8 +39,7 @@ impl RankSearch {
         for (&key, &slot) in keys.iter().zip(&self.slots) {
             let block = index.find_in(slot, key)?;
             if self.blocks.last() != Some(&block) {
-                table.will_read(block);
-                table.prefetch_block(block);
+                table.announce(block)?;
             }
             self.blocks.push(block);
         }

@@ -164,25 +164,22 @@ impl Table {
         Ok(Some(builder.finish()))
     }
 
-    /// Announces that a block will be read soon; the reads of all announced blocks overlap.
+    /// Announces that a block will be read soon, and prefetches its bytes if the file is in memory; the reads of all
+    /// announced blocks overlap. Returns the greatest 64-bit number that begins with its last key; `None` if there is no
+    /// such block.
     #[inline]
-    pub(crate) fn will_read(&self, block: usize) {
-        if let Ok(Some(place)) = self.index.place(block) {
-            self.pages.will_read(&self.file, place.page);
-        }
+    pub(crate) fn announce(&self, block: usize) -> Result<Option<u64>> {
+        let Some((place, shape)) = self.index.block(block)? else { return Ok(None) };
+        self.pages.will_read(&self.file, place.page);
+        self.pages.prefetch(&self.file, place.page, place.offset, place.length);
+        Ok(Some(self.index.greatest(shape.last)))
     }
 
     /// In a pass over all blocks: prefetches a later one while this one is decoded.
     #[inline]
     pub(crate) fn prefetch_ahead(&self, block: usize) {
         const AHEAD: usize = 8;
-        self.prefetch_block(block + AHEAD);
-    }
-
-    /// Prefetches a block's bytes, if the file is in memory and the block exists.
-    #[inline]
-    pub(crate) fn prefetch_block(&self, block: usize) {
-        if let Ok(Some(place)) = self.index.place(block) {
+        if let Ok(Some(place)) = self.index.place(block + AHEAD) {
             self.pages.prefetch(&self.file, place.page, place.offset, place.length);
         }
     }

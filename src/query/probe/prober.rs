@@ -179,11 +179,12 @@ fn blocks_of(table: &Table, place: ProbePlace, prefix: u32, visits: &mut Vec<Vis
     let last = place.first | !leading_ones(prefix);
     let mut block = index.find_in(place.slot, place.first)?;
     // The range ends in the first block that reaches its last key.
-    while let Some(block_key) = index.key(block)? {
+    loop {
         let visit = Visit { step: place.step, block };
-        if !visits.iter().rev().take(RECENT).any(|recent| *recent == visit) {
-            table.will_read(block);
-            table.prefetch_block(block);
+        let is_recent = visits.iter().rev().take(RECENT).any(|recent| *recent == visit);
+        let block_key = if is_recent { index.key(block)? } else { table.announce(block)? };
+        let Some(block_key) = block_key else { break };
+        if !is_recent {
             visits.push(visit);
         }
         // The next block of rows may begin with the same 64 bits.
