@@ -65,6 +65,8 @@ pub(crate) struct Groups<'a, F: Fingerprint> {
     numbers: Ascending<'a, F>,
     components: &'a Components,
     number: u32,
+    /// The number of the next fingerprint, after the first one of the only segment.
+    next_number: Option<u32>,
 }
 
 impl<'a, F: Fingerprint> Groups<'a, F> {
@@ -75,7 +77,7 @@ impl<'a, F: Fingerprint> Groups<'a, F> {
         share: Share,
     ) -> Result<Self> {
         let records = RecordIter::of_share(segments, share)?.peekable();
-        Ok(Self { records, numbers: numbers.ascending()?, components, number: 0 })
+        Ok(Self { records, numbers: numbers.ascending()?, components, number: 0, next_number: None })
     }
 
     /// The next fingerprint, and its component if that has others. Call it after all ids of the fingerprint before.
@@ -85,7 +87,11 @@ impl<'a, F: Fingerprint> Groups<'a, F> {
             Some(Ok(record)) => record.fingerprint,
             Some(Err(_)) => return self.fail().map(|()| None),
         };
-        self.number = self.numbers.of(fingerprint)?;
+        self.number = match self.next_number {
+            Some(number) => number,
+            None => self.numbers.of(fingerprint)?,
+        };
+        self.next_number = self.numbers.of_next(self.number);
         Ok(Some((fingerprint, self.components.of(self.number))))
     }
 

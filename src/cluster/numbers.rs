@@ -96,6 +96,11 @@ impl<F: Fingerprint> Ascending<'_, F> {
         }
         Err(missing())
     }
+
+    /// The number of the fingerprint after this one, if one segment has both for certain.
+    pub(crate) fn of_next(&self, number: u32) -> Option<u32> {
+        if self.segments.len() == 1 { number.checked_add(1) } else { None }
+    }
 }
 
 #[cold]

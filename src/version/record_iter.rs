@@ -29,13 +29,17 @@ impl<F: Fingerprint> RecordIter<F> {
 
     /// The records of a share of segments without tombstones.
     pub(crate) fn of_share(segments: &[Arc<Segment>], share: Share) -> Result<Self> {
+        let before = move |record: &Result<Record<F>>| {
+            record.as_ref().is_ok_and(|record| record.fingerprint.word(0) < share.from)
+        };
+        if let [segment] = segments {
+            let records = SegmentRecords::near(segment, share.from)?;
+            return Ok(Self { records: Box::new(records.skip_while(before)), share });
+        }
         let mut merge = NewestEntries::default();
         for segment in segments {
             merge.add_records(SegmentRecords::near(segment, share.from)?, false);
         }
-        let before = move |record: &Result<Record<F>>| {
-            record.as_ref().is_ok_and(|record| record.fingerprint.word(0) < share.from)
-        };
         Ok(Self { records: Box::new(merge.live().skip_while(before)), share })
     }
 }

@@ -31,18 +31,8 @@ pub fn push_hex<F: Fingerprint>(out: &mut Vec<u8>, fingerprint: F) {
 }
 
 /// Appends a number in decimal.
-pub fn push_decimal(out: &mut Vec<u8>, mut number: u64) {
-    let mut text = [b'0'; 20];
-    let mut length = 0;
-    for digit in text.iter_mut().rev() {
-        *digit += u8::try_from(number % 10).unwrap_or(0);
-        length += 1;
-        number /= 10;
-        if number == 0 {
-            break;
-        }
-    }
-    out.extend_from_slice(text.get(20 - length..).unwrap_or_default());
+pub fn push_decimal(out: &mut Vec<u8>, number: u64) {
+    out.extend_from_slice(itoa::Buffer::new().format(number).as_bytes());
 }
 
 /// Formats a fingerprint: as many lower-case hexadecimal digits as it is wide, 16 for 64 bits.
