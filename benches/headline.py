@@ -12,6 +12,8 @@ The programs run as a user runs them, from files to files, with the store in the
 * load: `fpload --create --memory 4GiB`, from a file of integers to a store on disk;
 * query: `fpquery --batch never --filter on`, 200,000 queries on one thread, half of them within 3 bits of a stored
   value: the mean time of a query and the blocks that it reads, as `--stats` has them;
+* one query: `fpquery -k 3 STORE FINGERPRINT`, from the start of the program to its end, with the store in the page
+  cache and without: the median of nine;
 * batch: `fpquery --batch always`, a million such queries, from opening the store to the answers in a file;
 * all pairs: `fpdedup pairs --distinct`, with two limits of memory;
 * clusters: `fpdedup clusters`, with a line for each record, up to 100 million.
@@ -33,6 +35,7 @@ import statistics
 import subprocess
 import sys
 import tempfile
+import time
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent / "peers"))
 from common import MATPLOTLIB, NUMPY, ROOT, TARGET, inside_environment, paired, size, watched  # noqa: E402
@@ -57,6 +60,8 @@ ROWS = [
     ("blocks", "blocks that it reads", "{:.2f}"),
     ("mih-rs", "mih-rs, us", "{:.1f}"),
     ("faiss-2x32", "FAISS, us", "{:.1f}"),
+    ("one", "`fpquery` of one fingerprint, ms", "{:.0f}"),
+    ("one, from disk", "the same, files not in memory, ms", "{:.0f}"),
     ("batch", "batch of a million queries, s", "{:.2f}"),
     ("pairs 4GiB", "all pairs within 4 GiB, s", "{:.2f}"),
     ("pairs 512MiB", "all pairs within 512 MiB, s", "{:.2f}"),
@@ -82,6 +87,21 @@ def answers(name, *arguments):
 
 def median(rounds, work):
     return statistics.median(work() for _ in range(rounds))
+
+
+def one_query(store, wanted, from_disk):
+    """Median milliseconds of a program that looks one of the fingerprints up."""
+    def milliseconds(fingerprint):
+        for file in store.iterdir() if from_disk else []:
+            handle = os.open(file, os.O_RDONLY)
+            os.posix_fadvise(handle, 0, 0, os.POSIX_FADV_DONTNEED)
+            os.close(handle)
+        command = [str(PROGRAMS / "fpquery"), "-k", str(DISTANCE), str(store), f"{fingerprint:016x}"]
+        start = time.perf_counter()
+        subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
+        return 1000 * (time.perf_counter() - start)
+
+    return statistics.median(map(milliseconds, wanted))
 
 
 def found_pairs(np, path, wanted):
@@ -111,6 +131,9 @@ def own(np, count, planted, folder, rounds):
     figures["query"] = statistics.median(stats["latency_us"]["mean"] for stats in asking)
     figures["blocks"] = asking[0]["blocks_read"] / asking[0]["queries"]
     figures["batch"] = median(rounds, lambda: program("fpquery", "--batch", "always", *asked, folder / "batch.u64"))
+    some = [int(fingerprint) for fingerprint in planted[:: len(planted) // 9, 0]]
+    figures["one"] = one_query(store, some, False)
+    figures["one, from disk"] = one_query(store, some, True)
     before = None
     for memory in ("4GiB", "512MiB"):
         joined = ["pairs", "--quiet", "--distinct", "-k", DISTANCE, "--memory", memory, "--output", out, store]
