@@ -27,9 +27,13 @@ fn damage(index: &BlockIndex) -> Option<Error> {
 fn entries(keys: impl IntoIterator<Item = u64>) -> Vec<BlockEntry> {
     let entry = |(number, key): (u64, u64)| BlockEntry {
         key,
-        count: if number % 50 == 0 { u16::MAX } else { 1 + (mix(number) % 90) as u16 },
+        count: if number.is_multiple_of(50) { u16::MAX } else { 1 + (mix(number) % 90) as u16 },
         length: (mix(number + 1) % 512) as u16,
-        kind: if number % 7 == 0 { BlockKind::Flips } else { BlockKind::Gap { low_width: (number % 57) as u32 } },
+        kind: if number.is_multiple_of(7) {
+            BlockKind::Flips
+        } else {
+            BlockKind::Gap { low_width: (number % 57) as u32 }
+        },
     };
     (0..).zip(keys).map(entry).collect()
 }
@@ -81,7 +85,7 @@ proptest! {
         // Evenly spread keys, or many that share their first bits.
         let key = |number: usize| {
             let even = mix(at.wrapping_add(number as u64));
-            (if number % 3 == 0 { even } else { even >> skew }) >> shift
+            (if number.is_multiple_of(3) { even } else { even >> skew }) >> shift
         };
         let mut keys: Vec<u64> = (0..blocks).map(key).collect();
         keys.sort_unstable();
