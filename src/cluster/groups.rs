@@ -88,6 +88,7 @@ impl<'a, F: Fingerprint> Groups<'a, F> {
             Some(Err(_)) => return self.fail().map(|()| None),
         };
         self.number = match self.next_number {
+            // The records of a segment have all of its fingerprints.
             Some(number) => number,
             None => self.numbers.of(fingerprint)?,
         };

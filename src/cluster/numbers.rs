@@ -97,7 +97,7 @@ impl<F: Fingerprint> Ascending<'_, F> {
         Err(missing())
     }
 
-    /// The number of the fingerprint after this one, if one segment has both for certain.
+    /// The number of the next fingerprint, if there is only one segment: numbers are ranks there.
     pub(crate) fn of_next(&self, number: u32) -> Option<u32> {
         if self.segments.len() == 1 { number.checked_add(1) } else { None }
     }

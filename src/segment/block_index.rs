@@ -1,8 +1,8 @@
 //! The block index of one table: its directory is in memory, and every chunk from the time when it is first needed.
 //!
 //! Opening reads the directory and the last chunk. So one query reads some kilobytes of an index of hundreds of
-//! megabytes. After many queries all of it is in memory: 16 bytes a block, 1 more for searching, and 32 for each chunk
-//! of 256 blocks.
+//! megabytes, and takes some tens of megabytes. After many queries all of it is in memory: 16 bytes a block, 1 more for
+//! searching, and 25 for each chunk of 256 blocks.
 
 use super::directory::Directory;
 use super::file::SegmentFile;

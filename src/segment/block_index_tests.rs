@@ -218,6 +218,40 @@ fn pages_of_rows_may_have_equal_keys() {
 }
 
 #[test]
+fn threads_unpack_the_same_chunks() {
+    let entries = entries((0..1000).map(|number| number << 50));
+    let index = open(&index::write(&entries, CODEC, 1), entries.len(), 0, ReadMode::Pread).unwrap();
+    std::thread::scope(|threads| {
+        for _ in 0..4 {
+            threads.spawn(|| {
+                for (block, entry) in entries.iter().enumerate() {
+                    assert_eq!(index.find(entry.key).unwrap(), block);
+                }
+            });
+        }
+    });
+    check(&index, &entries, 0, &[]);
+}
+
+/// Large enough for a map.
+#[test]
+fn chunks_of_a_large_index_do_not_touch_each_other() {
+    let (chunks, number) = (1100, 700);
+    let entries = entries((0..CHUNK as u64).map(|number| 1000 + number * 7));
+    let bounds = ChunkBounds { base: 1000, last: 1000 + 255 * 7 };
+    let unpacked = UnpackedChunks::new(chunks, chunks * CHUNK - 5).unwrap();
+    unpacked.fill(number, bounds, PageLayout::new(512), &entries);
+    for key in bounds.base..=bounds.last {
+        let expected = entries.partition_point(|entry| entry.key < key);
+        assert_eq!(unpacked.get(number).find(bounds.slot(key), key), expected);
+    }
+    for other in [0, number - 1, number + 1, chunks - 2] {
+        assert!(unpacked.get(other).keys().all(|key| key == 0) && unpacked.get(other).keys().count() == CHUNK);
+    }
+    assert_eq!(unpacked.get(chunks - 1).keys().count(), CHUNK - 5);
+}
+
+#[test]
 fn whole_chunks() {
     for blocks in [256, 257, 512, 513] {
         let entries = entries((0..blocks).map(|number| u64::MAX - (blocks - 1 - number) * 3));

@@ -1,9 +1,9 @@
 //! Finds a key in a sorted column: the leading bits of evenly spread keys give its position almost exactly.
 //!
 //! The range from the first to the last key is cut into equal slots, one for every one to four keys. The directory
-//! holds for each slot the number of keys before it. A search reads two neighbouring slots and then does a binary
-//! search between them: over one or two keys if keys are spread evenly, and at most over all, so that skewed keys cost
-//! a plain binary search.
+//! holds for each slot the number of keys before it. A search reads two neighbouring slots and compares the next three
+//! keys, which is enough if keys are spread evenly. If all three are less, it does a binary search between the slots,
+//! at most over all keys: skewed ones cost a plain binary search.
 
 use crate::bits::bit_length;
 use crate::fingerprint::Fingerprint;
@@ -81,7 +81,7 @@ impl Directory {
 pub(super) fn first_from(keys: &[impl Keyed], within: Range<usize>, key: u64) -> usize {
     const FEW: usize = 3;
     let start = within.start;
-    // Keys behind `within` are not less, so they do no harm.
+    // Keys from the end of `within` on are not less than `key`: they do not change the count.
     if let Some(few) = keys.get(start..).and_then(|keys| keys.first_chunk::<FEW>()) {
         let before: usize = few.iter().map(|other| usize::from(other.key() < key)).sum();
         if before < FEW {

@@ -12,8 +12,8 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 /// Words of a chunk's starts, a byte for each slot.
 const STARTS: usize = CHUNK / 8;
 
-/// Memory for all chunks of an index, which takes some when a chunk is filled. In huge pages, because every search of a
-/// large index reads another place. Threads may fill the same chunk at once: they write the same words.
+/// Memory for all chunks of an index. That of a large index is in huge pages, because every search reads another place,
+/// and is taken as chunks are filled. Threads may fill the same chunk at once: they write the same words.
 #[derive(Debug)]
 pub(super) struct UnpackedChunks {
     chunks: usize,
@@ -25,17 +25,17 @@ pub(super) struct UnpackedChunks {
 /// The entries of up to [`CHUNK`] consecutive blocks.
 ///
 /// The range from the least to the last key is cut into as many slots as a chunk has blocks, at most. A search reads
-/// the number of keys before its slot and then compares keys of this slot alone: one or two if keys are spread evenly.
+/// the number of keys before its slot and then compares the next few keys: a slot has one or two if keys are spread
+/// evenly.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct UnpackedChunk<'a> {
-    /// For each slot the number of blocks whose last key lies in a slot before it. 256 is stored as 255: the search then
-    /// ends in the last block, which has every key that comes so far.
+    /// For each slot the number of blocks whose last key lies in a slot before it. 256 is stored as 255: the search
+    /// then ends in the last block, which has every key that comes so far.
     starts: &'a [AtomicU64],
     entries: &'a [BlockKey],
 }
 
-/// A block's last key, and from the lowest bit on 16 bits of its end in its page, 8 of its kind, and the number of keys
-/// of the chunk up to its last one.
+/// A block's last key, and the word of its [`Rest`].
 type BlockKey = [AtomicU64; 2];
 
 impl Keyed for BlockKey {
@@ -45,10 +45,13 @@ impl Keyed for BlockKey {
     }
 }
 
+/// The second word of a [`BlockKey`]: these numbers from its lowest bit on.
 #[derive(Clone, Copy)]
 struct Rest {
+    /// Where the block ends in its page.
     end: u16,
     kind: u8,
+    /// Number of keys of the chunk up to the block's last one.
     keys: u64,
 }
 
@@ -88,7 +91,7 @@ impl UnpackedChunks {
         Some(Self { chunks, blocks, words: Arena::new(words.checked_mul(8)?).array(words)? })
     }
 
-    /// The chunk, which [`UnpackedChunks::fill`] has filled.
+    /// The chunk; zeros until [`UnpackedChunks::fill`] has filled it.
     #[inline]
     pub(super) fn get(&self, number: usize) -> UnpackedChunk<'_> {
         let words = self.words.as_slice();
@@ -153,7 +156,7 @@ impl<'a> UnpackedChunk<'a> {
     #[inline]
     pub(super) fn prefetch_slot(self, slot: usize) {
         let start = self.start(slot);
-        // A search may compare as many entries as a cache line has, and reads the one before its block.
+        // A search compares three entries from the start on, and reads the one before its block.
         prefetch(self.entries, start.saturating_sub(1));
         prefetch(self.entries, start + 2);
     }

@@ -2,8 +2,9 @@
 //! (format-spec/segment.md, ids.md, text-ids.md).
 //!
 //! A segment never changes; it appears under its name only when it is complete and durable. Readers check every byte
-//! before they use it: opening reads and checks footer, codes, and of each index the directory and the last chunk; other
-//! chunks and pages are checked at the first touch. Damage is an error with path and offset, never a wrong answer.
+//! before they use it: opening reads and checks footer, codes, and of each index the directory and the last chunk;
+//! other chunks and pages are checked at the first touch. Damage is an error with path and offset, never a wrong
+//! answer.
 //!
 //! **Writing.** [`write_segment`] (`build`) takes sorted records in chunks ([`RecordChunk`]). It encodes the primary
 //! table (`table_writer`, or rows of wide fingerprints) and the ids (`text_ids` for texts) as the chunks come, then the
@@ -12,13 +13,13 @@
 //!
 //! **Reading.** [`Segment`] (`reader`) has a [`Table`] for each table of the design and the `Ids` (`id_reader`). A
 //! search goes from a key to its block by [`BlockIndex`] (`block_index`, `index_chunk`, `directory`), past the prefix
-//! [`Filter`] if there is one, and reads and decodes the block (`file`, [`Table::block`]). Its rank in the primary table leads to the
-//! ids, which stand in units (`id_unit`, `id_places`). [`IdCursor`] and [`SegmentRecords`] walk over everything in
-//! order; [`Ranks`] finds ranks in order, [`RankSearch`] those of many keys together.
+//! [`Filter`] if there is one, and reads and decodes the block (`file`, [`Table::block`]). Its rank in the primary
+//! table leads to the ids, which stand in units (`id_unit`, `id_places`). [`IdCursor`] and [`SegmentRecords`] walk over
+//! everything in order; [`Ranks`] finds ranks in order, [`RankSearch`] those of many keys together.
 //!
 //! **Upkeep.** `verify` checks every byte, `salvage` reads the sound parts of a damaged segment, and `obsolete_files`
 //! removes files after their last reader. A `Segment` is shared between threads by `Arc`, and no read takes a lock:
-//! filters are set once (`OnceLock`), and the chunks of indexes, and bits for checked pages are atomics.
+//! filters are set once (`OnceLock`); chunks of indexes and bits for checked pages are atomics.
 
 mod block_index;
 mod build;

@@ -165,8 +165,8 @@ impl Table {
     }
 
     /// Announces that a block will be read soon, and prefetches its bytes if the file is in memory; the reads of all
-    /// announced blocks overlap. Returns the greatest 64-bit number that begins with its last key; `None` if there is no
-    /// such block.
+    /// announced blocks overlap. Returns the greatest 64-bit number that begins with its last key; `None` if there is
+    /// no such block.
     #[inline]
     pub(crate) fn announce(&self, block: usize) -> Result<Option<u64>> {
         let Some((place, shape)) = self.index.block(block)? else { return Ok(None) };

@@ -32,6 +32,7 @@ impl<F: Fingerprint> RecordIter<F> {
         let before = move |record: &Result<Record<F>>| {
             record.as_ref().is_ok_and(|record| record.fingerprint.word(0) < share.from)
         };
+        // One segment has each record once, so there is nothing to merge.
         if let [segment] = segments {
             let records = SegmentRecords::near(segment, share.from)?;
             return Ok(Self { records: Box::new(records.skip_while(before)), share });
