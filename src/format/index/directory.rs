@@ -1,7 +1,7 @@
 //! The directory of an index of more than one chunk: each chunk's last key, number of keys and length, then the
 //! boundaries of all block keys. With it a reader finds the chunk of a key, or of a block, and reads no other one.
 
-use super::{BlockEntry, CHUNK, IndexCodec, IndexShape};
+use super::entry::{BlockEntry, CHUNK, IndexCodec, IndexShape};
 use crate::error::{Error, Result};
 use crate::format::columns::{self, ChunkShape};
 use crate::format::fields::Fields;

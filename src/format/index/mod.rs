@@ -5,102 +5,24 @@
 //! before it. An index of more than one chunk begins with a [`directory`].
 
 pub(crate) mod directory;
+mod entry;
 
-use super::Parameters;
+pub(crate) use entry::{BlockEntry, CHUNK, IndexCodec, IndexShape, rows_per_page};
+
 use super::columns::{self, ChunkShape};
 use super::fields::Fields;
-use super::page::{self, PageLayout, Stream};
-use crate::codec::{BlockKind, Codec};
+use super::page::{self, Stream};
+use crate::codec::BlockKind;
 use crate::error::{Error, Result};
 use crate::plan::coverage::boundaries;
 use directory::{IndexChunk, IndexDirectory};
 
-/// Blocks of every chunk but the last.
-pub(crate) const CHUNK: usize = 256;
 const SHAPE: ChunkShape<4> = ChunkShape {
     rows: "blocks in chunk",
     most: CHUNK,
     columns: [("gap", 8, 64), ("count", 2, 16), ("length", 2, 16), ("kind", 1, 6)],
     errors: ["an index chunk's header is not possible", "padding of an index chunk is not zero"],
 };
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct BlockEntry {
-    pub(crate) key: u64,
-    /// Number of keys in the block, 1 to 65,535.
-    pub(crate) count: u16,
-    pub(crate) length: u16,
-    pub(crate) kind: BlockKind,
-}
-
-/// The table of an index, as its parser needs it.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct IndexShape {
-    pub(crate) blocks: u64,
-    /// The layout of the blocks in pages.
-    pub(crate) layout: PageLayout,
-    pub(crate) codec: IndexCodec,
-    pub(crate) table: u8,
-}
-
-impl IndexShape {
-    pub(crate) fn chunks(self) -> u64 {
-        self.blocks.div_ceil(CHUNK as u64)
-    }
-}
-
-/// The kinds of blocks that an index describes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum IndexCodec {
-    /// Blocks of keys, with distinct last keys.
-    Keys(Codec),
-    /// Pages of rows of this many bytes. The last rows of two pages may begin with the same 64 bits.
-    Rows(usize),
-}
-
-impl IndexCodec {
-    pub(crate) fn of_table(parameters: &Parameters, table: usize) -> Self {
-        if table == 0 && parameters.width() > 64 {
-            Self::Rows((parameters.width() / 8) as usize)
-        } else {
-            Self::Keys(parameters.codec())
-        }
-    }
-
-    /// The codec of the codes section beside the index. Rows need no code; their section is that of a table without
-    /// one.
-    pub(crate) fn of_codes(self) -> Codec {
-        match self {
-            Self::Keys(codec) => codec,
-            Self::Rows(_) => Codec::Adaptive,
-        }
-    }
-
-    /// The least difference between the last keys of two consecutive blocks.
-    pub(crate) fn step(self) -> u64 {
-        match self {
-            Self::Keys(_) => 1,
-            Self::Rows(_) => 0,
-        }
-    }
-
-    fn allows(self, entry: &BlockEntry, last: bool) -> bool {
-        match self {
-            Self::Keys(codec) => {
-                (entry.kind == BlockKind::Xor) == (codec == Codec::Xor) && entry.kind != BlockKind::Rows
-            }
-            Self::Rows(bytes) => {
-                let (count, full) = (usize::from(entry.count), rows_per_page(bytes));
-                let counted = if last { count <= full } else { count == full };
-                entry.kind == BlockKind::Rows && counted && usize::from(entry.length) == count * bytes
-            }
-        }
-    }
-}
-
-pub(crate) fn rows_per_page(bytes: usize) -> usize {
-    (page::MIN_SIZE - super::CHECKSUM) / bytes.max(1)
-}
 
 pub(crate) fn write(entries: &[BlockEntry], codec: IndexCodec, table: u8) -> Vec<u8> {
     let mut base = 0;
@@ -206,6 +128,8 @@ pub(crate) fn parse_chunk(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::codec::Codec;
+    use crate::format::page::PageLayout;
     use proptest::prelude::*;
 
     fn read(bytes: &[u8], blocks: usize) -> Result<Vec<BlockEntry>> {
