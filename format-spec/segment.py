@@ -71,20 +71,9 @@ def read_index(section, number, blocks, allowed, step):
     if chunks > 1:
         described, boundaries = read_directory(section, number, chunks, step)
     for chunk_number in range(chunks):
-        fields, offset = section.take(19, "an index chunk")
-        n, g, c, l, k, least_gap, least_count, least_length, least_kind = struct.unpack("<HBBBBQHHB", fields)
-        require(n == min(256, blocks), "number of blocks in an index chunk out of range", offset)
-        sound = g <= 64 and c <= 16 and l <= 16 and k <= 6
-        require(sound, "number of bits in an index chunk out of range", offset + 2)
-        packed, packed_offset = section.take(ceil_div(n * (g + c + l + k), 8), "an index chunk")
-        chunk = fields + packed + section.take(4, "an index chunk")[0]
-        check_checksum(chunk, offset, INDEX_STREAM + number, chunk_number)
-        bits = Bits(packed, packed_offset)
-        gaps = [least_gap + bits.forward(g) for _ in range(n)]
-        counts = [least_count + bits.forward(c) for _ in range(n)]
-        lengths = [least_length + bits.forward(l) for _ in range(n)]
-        kinds = [least_kind + bits.forward(k) for _ in range(n)]
-        bits.finish()
+        offset, place = section.offset, (INDEX_STREAM + number, chunk_number)
+        widths = (64, 16, 16, 6)
+        gaps, counts, lengths, kinds = read_columns(section, "<HBBBBQHHB", min(256, blocks), widths, place)
         for gap, count, length, kind in zip(gaps, counts, lengths, kinds):
             entry = Entry(base + gap, count, length, kind, base)
             require(entry.key < LIMIT, "a block key above 2^64 - 1", offset)
@@ -95,9 +84,9 @@ def read_index(section, number, blocks, allowed, step):
             if last is not None and last != entry.key:
                 counts_of_bits[64 - (last ^ entry.key).bit_length()] += 1
             last = entry.key
-        blocks -= n
+        blocks -= len(gaps)
         if described:
-            found = (last, sum(counts), len(chunk))
+            found = (last, sum(counts), section.offset - offset)
             require(found == described[chunk_number], "an index chunk that its directory does not describe", offset)
     require(chunks <= 1 or counts_of_bits == boundaries, "boundaries that are not those of the keys", start)
     section.finish()
@@ -106,32 +95,32 @@ def read_directory(section, number, chunks, step):
     """Index section: directory. Last key, keys and length of each chunk, and the boundaries."""
     described, base = [], 0
     for directory_chunk in range(ceil_div(chunks, 256)):
-        fields, offset = section.take(23, "an index directory")
-        n, g, c, l, least_gap, least_keys, least_length = struct.unpack("<HBBBQQH", fields)
-        require(n == min(256, chunks), "number of chunks in an index directory out of range", offset)
-        require(g <= 64 and c <= 24 and l <= 16, "number of bits in an index directory out of range", offset + 2)
-        packed, packed_offset = section.take(ceil_div(n * (g + c + l), 8), "an index directory")
-        chunk = fields + packed + section.take(4, "an index directory")[0]
-        check_checksum(chunk, offset, DIRECTORY_STREAM + number, directory_chunk)
-        bits = Bits(packed, packed_offset)
-        gaps = [least_gap + bits.forward(g) for _ in range(n)]
-        keys = [least_keys + bits.forward(c) for _ in range(n)]
-        lengths = [least_length + bits.forward(l) for _ in range(n)]
-        bits.finish()
+        offset, place = section.offset, (DIRECTORY_STREAM + number, directory_chunk)
+        gaps, keys, lengths = read_columns(section, "<HBBBQQH", min(256, chunks), (64, 24, 16), place)
         for gap, keys_of_chunk, length in zip(gaps, keys, lengths):
             last = base + gap
             require(last < LIMIT, "a last key above 2^64 - 1", offset)
             described.append((last, keys_of_chunk, length))
             base = last + step
-        chunks -= n
-    fields, offset = section.take(11, "boundaries")
-    n, w, least = struct.unpack("<HBQ", fields)
-    require(n == 64 and w <= 64, "boundaries that are not those of 64 bits", offset)
-    packed, packed_offset = section.take(8 * w, "boundaries")
-    chunk = fields + packed + section.take(4, "boundaries")[0]
-    check_checksum(chunk, offset, DIRECTORY_STREAM + number, ceil_div(len(described), 256))
+        chunks -= len(gaps)
+    place = (DIRECTORY_STREAM + number, ceil_div(len(described), 256))
+    [boundaries] = read_columns(section, "<HBQ", 64, (64,), place)
+    return described, boundaries
+
+def read_columns(section, header, rows, widths, place):
+    """Index section: a chunk of this many rows, with columns of at most these widths, and its placed checksum."""
+    fields, offset = section.take(struct.calcsize(header), "a chunk of an index")
+    n, *numbers = struct.unpack(header, fields)
+    bits_of, leasts = numbers[: len(widths)], numbers[len(widths) :]
+    require(n == rows, "number of rows in a chunk of an index out of range", offset)
+    sound = all(bits <= width for bits, width in zip(bits_of, widths))
+    require(sound, "number of bits in a chunk of an index out of range", offset + 2)
+    packed, packed_offset = section.take(ceil_div(n * sum(bits_of), 8), "a chunk of an index")
+    check_checksum(fields + packed + section.take(4, "a chunk of an index")[0], offset, *place)
     bits = Bits(packed, packed_offset)
-    return described, [least + bits.forward(w) for _ in range(n)]
+    columns = [[least + bits.forward(width) for _ in range(n)] for least, width in zip(leasts, bits_of)]
+    bits.finish()
+    return columns
 
 # ---- header, footer, the whole ---------------------------------------------------------------------------------------
 
