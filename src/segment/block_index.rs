@@ -70,58 +70,51 @@ impl BlockIndex {
         let place = |error: Error| error.at_path(file.path());
         let damaged = |message| place(Error::damaged(message).at_offset(section.offset));
         let blocks = usize::try_from(shape.blocks).map_err(|_| damaged("an index of too many blocks"))?;
-        let memory = |chunks, blocks| {
-            let unpacked = UnpackedChunks::new(chunks, blocks);
-            unpacked.ok_or_else(|| place(Error::new(ErrorKind::Io, "there is not enough memory for a block index")))
+        // An only chunk is read at once, and is its own directory.
+        let mut only = None;
+        let (IndexDirectory { chunks: described, boundaries }, mut offset) = if shape.chunks() > 1 {
+            let length = directory::most_bytes(shape.blocks).min(section.length);
+            let mut fields = Fields::new(file.read(Span { length, ..section }, &mut buffer)?, section.offset);
+            (directory::parse(&mut fields, shape, section.length).map_err(place)?, fields.offset())
+        } else if blocks > 0 {
+            let (entries, chunk) = read_chunk(file, shape, (0, 0), section)?;
+            let boundaries = boundaries(entries.iter().map(|entry| entry.key));
+            only = Some(entries);
+            (IndexDirectory { chunks: vec![chunk], boundaries }, section.offset)
+        } else if section.length > 0 {
+            return Err(damaged("an index of no blocks has bytes"));
+        } else {
+            (IndexDirectory { chunks: Vec::new(), boundaries: [0; 64] }, section.offset)
         };
+        let (mut chunks, mut fingerprints) = (Vec::with_capacity(described.len()), 0);
+        for &IndexChunk { keys, length, .. } in &described {
+            chunks.push(Chunk { rank: fingerprints, offset });
+            fingerprints += keys;
+            offset += length;
+        }
+        // Not before the directory has shown that there are bytes for all of them.
+        let unpacked = UnpackedChunks::new(chunks.len(), blocks)
+            .ok_or_else(|| place(Error::new(ErrorKind::Io, "there is not enough memory for a block index")))?;
+        let lasts: Vec<u64> = described.iter().map(|chunk| chunk.last).collect();
         let mut index = Self {
             file: Arc::clone(file),
             section,
             shape,
             shift,
             blocks,
-            lasts: Vec::new(),
-            chunks: Vec::new(),
-            unpacked: memory(0, 0)?,
-            are_unpacked: Vec::new(),
-            directory: Directory::default(),
-            fingerprints: 0,
+            are_unpacked: chunks.iter().map(|_| AtomicBool::new(only.is_some())).collect(),
+            directory: Directory::new(&lasts),
+            lasts,
+            chunks,
+            unpacked,
+            fingerprints,
             data_length: 0,
-            boundaries: [0; 64],
-            covered: [0.0; 65],
+            boundaries,
+            covered: covered(shape.blocks, boundaries.into_iter().skip(shift as usize)),
         };
-        if shape.chunks() > 1 {
-            let length = directory::most_bytes(shape.blocks).min(section.length);
-            let bytes = file.read(Span { length, ..section }, &mut buffer)?;
-            let mut fields = Fields::new(bytes, section.offset);
-            let IndexDirectory { chunks, boundaries } =
-                directory::parse(&mut fields, shape, section.length).map_err(place)?;
-            let mut offset = fields.offset();
-            index.chunks.reserve_exact(chunks.len());
-            index.lasts = chunks.iter().map(|chunk| chunk.last).collect();
-            for IndexChunk { keys, length, .. } in chunks {
-                index.chunks.push(Chunk { rank: index.fingerprints, offset });
-                index.fingerprints += keys;
-                offset += length;
-            }
-            // Not before the directory has shown that there are bytes for all of them.
-            index.unpacked = memory(index.chunks.len(), blocks)?;
-            index.are_unpacked = index.chunks.iter().map(|_| AtomicBool::new(false)).collect();
-            index.boundaries = boundaries;
-        } else if blocks > 0 {
-            let (entries, chunk) = index.read(0, section)?;
-            index.unpacked = memory(1, blocks)?;
-            index.unpacked.fill(0, ChunkBounds { base: 0, last: chunk.last }, shape.layout, &entries);
-            index.boundaries = boundaries(entries.iter().map(|entry| entry.key));
-            index.fingerprints = chunk.keys;
-            index.lasts.push(chunk.last);
-            index.chunks.push(Chunk { rank: 0, offset: section.offset });
-            index.are_unpacked.push(AtomicBool::new(true));
-        } else if section.length > 0 {
-            return Err(damaged("an index of no blocks has bytes"));
+        if let Some(entries) = only {
+            index.unpacked.fill(0, index.bounds(0), shape.layout, &entries);
         }
-        index.directory = Directory::new(&index.lasts);
-        index.covered = covered(shape.blocks, index.boundaries.into_iter().skip(shift as usize));
         if let Some(last) = blocks.checked_sub(1)
             && let Some(place) = index.place(last)?
         {
@@ -313,7 +306,11 @@ impl BlockIndex {
     #[cold]
     fn unpack(&self, number: usize, is_unpacked: &AtomicBool) -> Result<()> {
         let place = self.span(number);
-        let (entries, found) = self.read(number, place)?;
+        let base = match number {
+            0 => 0,
+            _ => self.base(number).wrapping_sub(1).wrapping_add(self.shape.codec.step()),
+        };
+        let (entries, found) = read_chunk(&self.file, self.shape, (number, base), place)?;
         let rank = |number| self.chunks.get(number).map_or(self.fingerprints, |chunk: &Chunk| chunk.rank);
         let bounds = self.bounds(number);
         if (found.last, found.keys) != (bounds.last, rank(number + 1) - rank(number)) {
@@ -322,19 +319,6 @@ impl BlockIndex {
         self.unpacked.fill(number, bounds, self.shape.layout, &entries);
         is_unpacked.store(true, Ordering::Release);
         Ok(())
-    }
-
-    /// Reads the entries of a chunk from its place in the file.
-    fn read(&self, number: usize, place: Span) -> Result<(Vec<BlockEntry>, IndexChunk)> {
-        let (mut buffer, mut entries) = (Vec::new(), Vec::with_capacity(CHUNK));
-        let mut fields = Fields::new(self.file.read(place, &mut buffer)?, place.offset);
-        let base = match number {
-            0 => 0,
-            _ => self.base(number).wrapping_sub(1).wrapping_add(self.shape.codec.step()),
-        };
-        let chunk = index::parse_chunk(&mut fields, self.shape, number as u64, base, |entry| entries.push(entry));
-        let chunk = chunk.and_then(|chunk| fields.end().map(|()| chunk));
-        chunk.map(|chunk| (entries, chunk)).map_err(|error| error.at_path(self.file.path()))
     }
 
     /// The place of a chunk in the file.
@@ -349,6 +333,20 @@ impl BlockIndex {
         let Span { offset, length } = self.span(number);
         self.file.contents().will_read(offset, length);
     }
+}
+
+/// Reads the entries of a chunk, whose first key is `base` at least, from its place in the file.
+fn read_chunk(
+    file: &SegmentFile,
+    shape: IndexShape,
+    (number, base): (usize, u64),
+    place: Span,
+) -> Result<(Vec<BlockEntry>, IndexChunk)> {
+    let (mut buffer, mut entries) = (Vec::new(), Vec::with_capacity(CHUNK));
+    let mut fields = Fields::new(file.read(place, &mut buffer)?, place.offset);
+    let chunk = index::parse_chunk(&mut fields, shape, number as u64, base, |entry| entries.push(entry));
+    let chunk = chunk.and_then(|chunk| fields.end().map(|()| chunk));
+    chunk.map(|chunk| (entries, chunk)).map_err(|error| error.at_path(file.path()))
 }
 
 #[cfg(test)]
