@@ -64,8 +64,10 @@ pub(crate) struct NumberedRecord<F> {
     pub(crate) id: u64,
 }
 
-pub(crate) fn fingerprints<F: Fingerprint>(records: &[NumberedRecord<F>]) -> Vec<F> {
-    records.par_iter().map(|record| record.fingerprint).collect()
+/// The fingerprints of records, in the memory of `space`.
+pub(crate) fn fingerprints<F: Fingerprint>(records: &[NumberedRecord<F>], mut space: Vec<F>) -> Vec<F> {
+    records.par_iter().map(|record| record.fingerprint).collect_into_vec(&mut space);
+    space
 }
 
 impl<F: Fingerprint> Item for NumberedRecord<F> {

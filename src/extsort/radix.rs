@@ -28,8 +28,17 @@ pub(crate) fn sorted<S: Sync, T: Copy + Ord + Default + Send + Sync>(
     make: impl Fn(usize, &S) -> T + Sync,
     key: impl Fn(&T) -> u64 + Sync,
 ) -> Vec<T> {
-    // Zeroed by the system, page by page as the threads write.
-    let mut sorted = vec![T::default(); source.len()];
+    sorted_in(Vec::new(), source, make, key)
+}
+
+/// As [`sorted`], in the memory of `space` if that is enough.
+pub(crate) fn sorted_in<S: Sync, T: Copy + Ord + Default + Send + Sync>(
+    space: Vec<T>,
+    source: &[S],
+    make: impl Fn(usize, &S) -> T + Sync,
+    key: impl Fn(&T) -> u64 + Sync,
+) -> Vec<T> {
+    let mut sorted = of_length(source.len(), space);
     let length = source.len().div_ceil(rayon::current_num_threads().max(1)).max(1);
     let shares: Vec<(usize, &[S])> = (0..).step_by(length).zip(source.chunks(length)).collect();
     let bounds = shares.par_iter().map(|share| bounds(values(share, &make).map(|value| key(&value))));
@@ -54,6 +63,17 @@ pub(crate) fn sorted<S: Sync, T: Copy + Ord + Default + Send + Sync>(
         if bucket.len() < LARGE { sort_bucket(bucket, &key, shift, scratch) } else { bucket.par_sort_unstable() }
     });
     sorted
+}
+
+/// Values of any kind, which will be overwritten.
+fn of_length<T: Copy + Default + Send>(length: usize, mut space: Vec<T>) -> Vec<T> {
+    if space.capacity() < length {
+        space = Vec::with_capacity(length);
+        // The threads share the first touch of its pages, at which the system clears them.
+        rayon::iter::repeat_n(T::default(), length).collect_into_vec(&mut space);
+    }
+    space.resize(length, T::default());
+    space
 }
 
 /// Sorts values whose keys differ by less than 2^`bits`: deals them to buckets of a few dozen. `scratch` is reused.
@@ -123,7 +143,9 @@ mod tests {
                 let source = vec![7; count];
                 let mut compared: Vec<(u64, u64)> = (0..).zip(&source).map(|(i, start)| make(i, start)).collect();
                 compared.sort_unstable();
-                assert_eq!(sorted(&source, make, |value| value.0), compared);
+                for space in [Vec::new(), vec![(9, 9); count / 2], vec![(9, 9); count + 5]] {
+                    assert_eq!(sorted_in(space, &source, make, |value| value.0), compared);
+                }
             }
         }
     }

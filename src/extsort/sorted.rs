@@ -34,27 +34,6 @@ impl<T: Item> Sorted<T> {
         }
     }
 
-    /// At most `most` items, in order, at equal distances in the runs. Equal items may be among them.
-    pub(crate) fn sample(&self, most: usize) -> Result<Vec<T>> {
-        let runs = match self {
-            Self::Memory(items) => {
-                let step = items.len().div_ceil(most.max(1)).max(1);
-                return Ok(items.iter().step_by(step).take(most).copied().collect());
-            }
-            Self::Runs(runs) => runs,
-        };
-        let step = runs.records.div_ceil((most as u64).max(1)).max(1);
-        let mut bytes = vec![0; T::BYTES];
-        let numbers = (0..runs.records).step_by(length(step)).take(most);
-        let sample: Result<Vec<T>> = numbers
-            .map(|number| runs.file.read(number * T::BYTES as u64, &mut bytes).map(|()| T::read(&bytes)))
-            .collect();
-        sample.map(|mut sample| {
-            sample.sort_unstable();
-            sample
-        })
-    }
-
     /// All items, ascending and each once, in chunks that are not empty. The iterator, with the chunk it returned last,
     /// takes `memory` bytes at most, and nothing if all items are in memory anyway.
     pub(crate) fn chunks(&self, memory: u64) -> Chunks<'_, T> {

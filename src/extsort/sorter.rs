@@ -1,7 +1,7 @@
 //! Sorting items of fixed size.
 
 use crate::error::{Error, Result};
-use crate::executor::Executor;
+use crate::executor::{Executor, Mutex};
 use crate::extsort::item::Item;
 use crate::extsort::memory::{Peak, bytes_of, length};
 use crate::extsort::radix;
@@ -23,6 +23,8 @@ pub(crate) struct Sorter<T: Item> {
     limit: usize,
     transfer: u64,
     spills: Spills,
+    /// The memory of the run written last. The next one takes it: the system clears all memory that is asked for anew.
+    written: Arc<Mutex<Vec<T>>>,
     peak: Peak,
 }
 
@@ -34,7 +36,7 @@ impl<T: Item> Sorter<T> {
         // The buffer, and as much for the items that are sorted from it.
         let limit = length((memory - transfer) / bytes_of::<T>(2).max(1)).max(1);
         let (executor, spills) = (Arc::clone(&workspace.executor), Spills::new(workspace, transfer));
-        Self { executor, buffer: Vec::new(), limit, transfer, spills, peak: Peak::default() }
+        Self { executor, buffer: Vec::new(), limit, transfer, spills, written: Arc::default(), peak: Peak::default() }
     }
 
     /// Takes an item. If a run could not be written, all further calls fail as well.
@@ -98,7 +100,8 @@ impl<T: Item> Sorter<T> {
 
     /// The distinct items of the buffer in order. The buffer keeps its capacity.
     fn sort(&mut self) -> Result<Vec<T>> {
-        let sorted = self.executor.run(|| Ok(radix::sorted(&self.buffer, |_, &item| item, T::key)))?;
+        let space = std::mem::take(&mut *self.written.lock());
+        let sorted = self.executor.run(|| Ok(radix::sorted_in(space, &self.buffer, |_, &item| item, T::key)))?;
         self.note(sorted.capacity());
         let sorted = self.without_equal(sorted)?;
         self.buffer.clear();
@@ -116,7 +119,12 @@ impl<T: Item> Sorter<T> {
         // Memory is for one sorted buffer, so the one before has to be written.
         self.spills.wait()?;
         let sorted = self.sort()?;
-        self.spills.append(move |run| sorted.iter().try_for_each(|item| run.push(T::BYTES, |out| item.write(out))))
+        let written = Arc::clone(&self.written);
+        self.spills.append(move |run| {
+            sorted.iter().try_for_each(|item| run.push(T::BYTES, |out| item.write(out)))?;
+            *written.lock() = sorted;
+            Ok(())
+        })
     }
 
     /// Remembers the memory used with a sorted buffer of this capacity.

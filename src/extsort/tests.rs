@@ -58,11 +58,6 @@ fn agrees<T: Item + std::fmt::Debug>(items: &[T], memory: u64, chunk_memory: u64
     assert_eq!(joined(&sorted, chunk_memory), (all, chunks));
     let rest = other.flat_map(|chunk| chunk.unwrap().to_vec());
     assert_eq!(first.into_iter().chain(rest).collect::<Vec<_>>(), expected);
-    for most in [0, 1, 10, items.len()] {
-        let sample = sorted.sample(most).unwrap();
-        assert!(sample.len() <= most && sample.is_sorted() && (most == 0 || items.is_empty() || !sample.is_empty()));
-        assert!(sample.iter().all(|item| expected.binary_search(item).is_ok()));
-    }
     (runs, chunks)
 }
 
@@ -158,7 +153,7 @@ fn on_the_real_file_system() {
 #[test]
 fn of_nothing_there_are_no_chunks() {
     let sorted = sort::<u64>(&[], 0, true);
-    assert!(sorted.in_memory().is_some() && sorted.chunks(0).next().is_none() && sorted.sample(5).unwrap().is_empty());
+    assert!(sorted.in_memory().is_some() && sorted.chunks(0).next().is_none());
 }
 
 /// Makes each operation of `work` fail in turn, alone or with all that follow.
@@ -193,7 +188,6 @@ fn every_failure_is_reported() {
             }
         }
         let sorted = sorter.finish()?;
-        sorted.sample(3)?;
         let mut chunks = sorted.chunks(3_000);
         let failed = chunks.find_map(Result::err);
         assert!(chunks.next().is_none());

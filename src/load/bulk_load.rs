@@ -128,7 +128,7 @@ impl StoreInner {
                 let part = |all: u64, of: u64| (u128::from(all) * u128::from(of) / u128::from(given.max(1))) as u64;
                 let new = missing.records();
                 // The same holds for distinct fingerprints if only records could be counted.
-                let own = if records.is_in_memory() { new } else { missing.distinct(None).len() as u64 };
+                let own = if records.is_in_memory() { new } else { missing.distinct(None, Vec::new()).len() as u64 };
                 self.check_room_to_load(part(fingerprints, own), part(text_bytes, new))?;
             }
             Ok(missing)

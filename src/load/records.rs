@@ -1,11 +1,12 @@
 //! Records for a load: unsorted and sorted.
 
 use crate::error::{Error, ErrorKind, LARGER_TMP_DIR, Result};
-use crate::extsort::{Item, NumberedRecord, Sample, Sorted, SortedTexts, Sorter, TextSorter, Workspace};
+use crate::extsort::{Item, NumberedRecord, Sample, Sorted, SortedTexts, Sorter, TextSorter, Workspace, drop_equal};
 use crate::fingerprint::{Fingerprint, IdKind, IdRef, Record, check_text};
 use crate::options::Options;
 use crate::plan::Skew;
 use crate::segment::RecordChunk;
+use rayon::prelude::*;
 use std::path::Path;
 use std::sync::{Arc, OnceLock};
 
@@ -62,6 +63,7 @@ impl RecordIds {
 pub struct RecordSorter<F: Fingerprint = u64> {
     workspace: Workspace,
     given: u64,
+    sample: Sample<F>,
     sorter: Sorters<F>,
 }
 
@@ -70,7 +72,7 @@ enum Sorters<F: Fingerprint> {
     Nothing,
     Without(Sorter<NumberedRecord<F>>),
     Numbers(Sorter<NumberedRecord<F>>),
-    Texts(TextSorter<F>, Sample<F>),
+    Texts(TextSorter<F>),
 }
 
 impl<F: Fingerprint> RecordSorter<F> {
@@ -82,7 +84,8 @@ impl<F: Fingerprint> RecordSorter<F> {
     }
 
     pub(crate) fn within(workspace: Workspace) -> Self {
-        Self { workspace, given: 0, sorter: Sorters::Nothing }
+        let sample = Sample::new(workspace.most_sampled::<F>());
+        Self { workspace, given: 0, sample, sorter: Sorters::Nothing }
     }
 
     /// Refuses this many records if they take more temporary space than is free.
@@ -118,20 +121,17 @@ impl<F: Fingerprint> RecordSorter<F> {
             self.sorter = match id {
                 IdRef::None => Sorters::Without(Sorter::new(&self.workspace, memory)),
                 IdRef::Number(_) => Sorters::Numbers(Sorter::new(&self.workspace, memory)),
-                IdRef::Text(_) => {
-                    let sorter = TextSorter::new(&self.workspace, memory);
-                    Sorters::Texts(sorter, Sample::new(self.workspace.most_sampled::<F>()))
-                }
+                IdRef::Text(_) => Sorters::Texts(TextSorter::new(&self.workspace, memory)),
             };
         }
         let number = self.given;
         self.given += 1;
+        self.sample.push(fingerprint);
         match (&mut self.sorter, id) {
             (Sorters::Without(sorter), IdRef::None) => sorter.push(NumberedRecord { fingerprint, id: number }),
             (Sorters::Numbers(sorter), IdRef::Number(id)) => sorter.push(NumberedRecord { fingerprint, id }),
-            (Sorters::Texts(sorter, sample), IdRef::Text(text)) => {
+            (Sorters::Texts(sorter), IdRef::Text(text)) => {
                 check_text(text)?;
-                sample.push(fingerprint);
                 sorter.push(fingerprint, text.as_bytes())
             }
             _ => Err(Error::invalid("records of one load have ids of different kinds")
@@ -148,9 +148,10 @@ impl<F: Fingerprint> RecordSorter<F> {
             Sorters::Nothing => RecordSource::Nothing,
             Sorters::Without(sorter) => RecordSource::Without(sorter.finish()?),
             Sorters::Numbers(sorter) => RecordSource::Numbers(sorter.finish()?),
-            Sorters::Texts(sorter, sample) => RecordSource::Texts(sorter.finish()?, sample.finish()),
+            Sorters::Texts(sorter) => RecordSource::Texts(sorter.finish()?),
         };
-        Ok(SortedRecords { workspace: self.workspace, given: self.given, source, distinct: OnceLock::new() })
+        let sample = self.sample.finish();
+        Ok(SortedRecords { workspace: self.workspace, given: self.given, sample, source, distinct: OnceLock::new() })
     }
 }
 
@@ -179,6 +180,8 @@ impl<F: Fingerprint> RecordSorter<F> {
 pub struct SortedRecords<F: Fingerprint = u64> {
     workspace: Workspace,
     given: u64,
+    /// Some fingerprints from all over.
+    sample: Vec<F>,
     source: RecordSource<F>,
     distinct: OnceLock<u64>,
 }
@@ -188,7 +191,7 @@ enum RecordSource<F: Fingerprint> {
     Nothing,
     Without(Sorted<NumberedRecord<F>>),
     Numbers(Sorted<NumberedRecord<F>>),
-    Texts(SortedTexts<F>, Vec<F>),
+    Texts(SortedTexts<F>),
 }
 
 /// Records to load: [`Records`] or [`SortedRecords`].
@@ -246,31 +249,32 @@ impl<F: Fingerprint> SortedRecords<F> {
             RecordSource::Nothing => RecordIds::NoRecords,
             RecordSource::Without(_) => RecordIds::Without,
             RecordSource::Numbers(_) => RecordIds::Numbers,
-            RecordSource::Texts(..) => RecordIds::Texts,
+            RecordSource::Texts(_) => RecordIds::Texts,
         }
     }
 
     /// Number of distinct fingerprints; an upper bound if not all are in memory.
     #[must_use]
     pub fn fingerprints(&self) -> u64 {
-        *self.distinct.get_or_init(|| self.in_memory().map_or(self.given, |all| all.count() as u64))
+        // Without threads to count, the load will fail.
+        *self.distinct.get_or_init(|| self.count().and_then(Result::ok).unwrap_or(self.given))
     }
 
     /// Whether [`SortedRecords::chunks`] returns at most one chunk.
     pub(crate) fn come_at_once(&self) -> bool {
-        self.is_in_memory() && !matches!(self.source, RecordSource::Texts(..))
+        self.is_in_memory() && !matches!(self.source, RecordSource::Texts(_))
     }
 
     pub(crate) fn is_in_memory(&self) -> bool {
         match &self.source {
             RecordSource::Nothing => true,
             RecordSource::Without(sorted) | RecordSource::Numbers(sorted) => sorted.in_memory().is_some(),
-            RecordSource::Texts(sorted, _) => sorted.is_in_memory(),
+            RecordSource::Texts(sorted) => sorted.is_in_memory(),
         }
     }
 
     pub(crate) fn text_bytes(&self) -> u64 {
-        if let RecordSource::Texts(sorted, _) = &self.source { sorted.text_bytes() } else { 0 }
+        if let RecordSource::Texts(sorted) = &self.source { sorted.text_bytes() } else { 0 }
     }
 
     /// The skew of fingerprints of 64 bits; of a sample if not all are in memory.
@@ -279,31 +283,44 @@ impl<F: Fingerprint> SortedRecords<F> {
         if F::WIDTH > 64 {
             return Skew::new(Vec::new());
         }
-        let word = |fingerprint: F| fingerprint.word(0);
-        let executor = Arc::clone(&self.workspace.executor);
-        match (self.in_memory(), &self.source) {
-            (Some(fingerprints), _) => Skew::of_sorted(Arc::new(fingerprints.map(word).collect()), executor),
-            // If the sample cannot be read, the load will fail.
-            (None, RecordSource::Without(sorted) | RecordSource::Numbers(sorted)) => {
-                let sample = sorted.sample(self.workspace.most_sampled::<F>()).unwrap_or_default();
-                Skew::by(sample.into_iter().map(|entry| word(entry.fingerprint)).collect(), executor)
+        let executor = &self.workspace.executor;
+        let by = |some: &mut dyn Iterator<Item = F>| {
+            Skew::by(some.map(|fingerprint| fingerprint.word(0)).collect(), Arc::clone(executor))
+        };
+        match &self.source {
+            RecordSource::Without(Sorted::Memory(entries)) | RecordSource::Numbers(Sorted::Memory(entries)) => {
+                let distinct = || {
+                    let mut all = entries.par_iter().map(|entry| entry.fingerprint.word(0)).collect();
+                    drop_equal(&mut all);
+                    Ok(all)
+                };
+                // Without threads the load will fail.
+                Skew::of_sorted(Arc::new(executor.run(distinct).unwrap_or_default()), Arc::clone(executor))
             }
-            (None, RecordSource::Texts(_, sample)) => Skew::by(sample.iter().copied().map(word).collect(), executor),
-            (None, RecordSource::Nothing) => Skew::new(Vec::new()),
+            RecordSource::Texts(sorted) => match sorted.in_memory() {
+                Some(mut all) => by(&mut all),
+                None => by(&mut self.sample.iter().copied()),
+            },
+            _ => by(&mut self.sample.iter().copied()),
         }
     }
 
-    /// The distinct fingerprints in order, if everything is in memory. One by one: the caller may be on no crew.
-    fn in_memory(&self) -> Option<impl Iterator<Item = F>> {
-        let all: Box<dyn Iterator<Item = F> + '_> = match &self.source {
-            RecordSource::Nothing => Box::new(std::iter::empty()),
+    /// The number of distinct fingerprints, if everything is in memory.
+    fn count(&self) -> Option<Result<u64>> {
+        let executor = &self.workspace.executor;
+        Some(match &self.source {
+            RecordSource::Nothing => Ok(0),
             RecordSource::Without(sorted) | RecordSource::Numbers(sorted) => {
-                Box::new(sorted.in_memory()?.iter().map(|entry| entry.fingerprint))
+                let entries = sorted.in_memory()?;
+                let differ = |two: &&[NumberedRecord<F>]| matches!(two, [a, b] if a.fingerprint != b.fingerprint);
+                executor.run(|| Ok((entries.par_windows(2).filter(differ).count() + entries.len().min(1)) as u64))
             }
-            RecordSource::Texts(sorted, _) => Box::new(sorted.in_memory()?),
-        };
-        let mut last = None;
-        Some(all.filter(move |&fingerprint| last.replace(fingerprint) != Some(fingerprint)))
+            RecordSource::Texts(sorted) => {
+                let mut last = None;
+                Ok(sorted.in_memory()?.filter(|&fingerprint| last.replace(fingerprint) != Some(fingerprint)).count()
+                    as u64)
+            }
+        })
     }
 
     pub(crate) fn workspace(&self) -> &Workspace {
@@ -327,9 +344,7 @@ impl<F: Fingerprint> SortedRecords<F> {
             RecordSource::Numbers(sorted) => {
                 Box::new(sorted.chunks(memory).map(|chunk| Ok(RecordChunk::Numbers(chunk?))))
             }
-            RecordSource::Texts(sorted, _) => {
-                Box::new(sorted.chunks(memory).map(|chunk| Ok(RecordChunk::Texts(chunk?))))
-            }
+            RecordSource::Texts(sorted) => Box::new(sorted.chunks(memory).map(|chunk| Ok(RecordChunk::Texts(chunk?)))),
         }
     }
 }

@@ -3,6 +3,7 @@
 use super::table_writer::EncodedTable;
 use crate::env::{Env, ReadFile, ScratchFile, TempFile};
 use crate::error::{Error, Result};
+use crate::extsort::Spool;
 use crate::format::footer::{ALIGNMENT, Footer, Span, TRAILER, TableSections};
 use crate::format::manifest::SegmentEntry;
 use crate::format::{Parameters, codes, header, index};
@@ -48,15 +49,12 @@ impl Sink {
     }
 }
 
-/// The parts of a segment in order: for each table its pages, then their description; the same for the ids.
-#[derive(Debug)]
-pub(crate) enum SectionPart {
-    /// Pages of the next description.
-    Pages(Vec<u8>),
-    /// The description of the pages before: a table.
+/// What follows the pages of a section.
+pub(crate) enum SectionEnd {
+    /// The description of a table.
     Table(EncodedTable),
-    /// The description of the pages before: ids.
-    Ids(EncodedIds),
+    /// All pages of ids, of which none were written, and their description.
+    Ids(Spool, EncodedIds),
 }
 
 /// The description of the pages of ids: index and dictionary.
@@ -92,11 +90,12 @@ impl SegmentWriter {
         Ok(writer)
     }
 
-    pub(crate) fn part(&mut self, part: &SectionPart) -> Result<()> {
-        match part {
-            SectionPart::Pages(pages) => self.pages(pages),
-            SectionPart::Table(table) => self.table(table),
-            SectionPart::Ids(ids) => {
+    /// Ends the section of the pages before.
+    pub(crate) fn end(&mut self, end: &SectionEnd) -> Result<()> {
+        match end {
+            SectionEnd::Table(table) => self.table(table),
+            SectionEnd::Ids(pages, ids) => {
+                pages.visit(1, |pages| self.pages(pages))?;
                 self.footer.ids = self.end_of_pages();
                 self.footer.id_index = self.section(&ids.index)?;
                 self.footer.id_dictionary = self.section(&ids.dictionary)?;

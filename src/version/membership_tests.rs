@@ -335,7 +335,7 @@ fn ranks_agree<F: Fingerprint>(leading: usize) {
         })
         .collect();
     let missing = present.missing(RecordChunk::Numbers(batch.into())).unwrap();
-    assert!(missing.distinct(None).into_iter().eq(asked.into_iter().filter(|one| expected(one).is_none())));
+    assert!(missing.distinct(None, Vec::new()).into_iter().eq(asked.into_iter().filter(|one| expected(one).is_none())));
 }
 
 #[test]

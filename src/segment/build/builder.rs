@@ -1,9 +1,9 @@
 //! Sorted records to a segment file.
 
 use crate::env::Env;
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::{Error, Result};
 use crate::executor::{RateLimiter, spawn_scoped};
-use crate::extsort::{Spool, Workspace};
+use crate::extsort::Workspace;
 use crate::fingerprint::Fingerprint;
 use crate::format::parameters::Parameters;
 use crate::plan::TableLayout;
@@ -11,16 +11,15 @@ use crate::segment::build::chunk::{Expected, RecordChunk};
 use crate::segment::build::id_section::IdSection;
 use crate::segment::build::primary::PrimaryTable;
 use crate::segment::build::secondary::SecondaryKeyBuffer;
+use crate::segment::build::sections::{Sender, channel};
 use crate::segment::name::segment_name;
 use crate::segment::sketches::SketchEncoder;
 use crate::segment::table_writer::TableEncoder;
-use crate::segment::writer::{Built, EncodedIds, SectionPart, SegmentWriter};
+use crate::segment::writer::{Built, SectionEnd, SegmentWriter};
 use rayon::prelude::*;
-use std::collections::BTreeMap;
 use std::fmt::Debug;
 use std::path::Path;
 use std::sync::Arc;
-use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Making<'a> {
@@ -58,14 +57,18 @@ pub(crate) trait SecondaryKeySource: Debug + Sync {
     fn keys(&self, table: usize, visit: &mut dyn FnMut(&[u64]) -> Result<()>) -> Result<()>;
 }
 
+/// A secondary table to encode, with its keys if they are sorted in memory.
+struct Secondary<'a> {
+    number: usize,
+    layout: &'a TableLayout,
+    keys: Option<Vec<u64>>,
+}
+
 /// The sketches for a segment of keys. The builder reads them last.
 pub(crate) trait SketchSource: Debug + Sync {
     /// Calls `visit` with the sketches of all records in order, in pieces of whole ones.
     fn visit(&self, visit: &mut dyn FnMut(&[u8]) -> Result<()>) -> Result<()>;
 }
-
-/// Sends parts of numbered sections to the writer thread.
-type Sender = SyncSender<(usize, SectionPart)>;
 
 /// Writes a segment of these records and makes it durable; `None` if there are no records.
 ///
@@ -79,67 +82,17 @@ pub(crate) fn write_segment<'b, F: Fingerprint>(
     // Without records there is no file.
     let name = number.map(segment_name);
     let create = || SegmentWriter::create(env, directory, name.as_deref(), parameters);
-    // Encoders wait until the writer has taken their part. Parts of later sections wait in memory or in a temporary
-    // file.
-    let (sender, receiver) = sync_channel(0);
-    let (encoded, written) = std::thread::scope(|scope| {
+    let (sender, sections) = channel();
+    let (encoded, writer) = std::thread::scope(|scope| {
         let name = format!("{} writer", std::thread::current().name().unwrap_or("fpstore"));
-        let writing = spawn_scoped(scope, name, || write_in_order(create, building, receiver))?;
+        let writing = spawn_scoped(scope, name, || sections.write(create, building.making.workspace))?;
         let encoded = encode(building, &layouts, chunks, sender);
         Ok((encoded, writing.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))))
     })?;
     // An encoder stops if the writer failed; the writer's error is the cause.
-    let writer = written?;
+    let writer = writer?;
     let (records, fingerprints) = encoded?;
     writer.map(|writer| writer.finish(number.unwrap_or(0), records, fingerprints)).transpose()
-}
-
-struct Waiting {
-    pages: Spool,
-    end: Option<SectionPart>,
-}
-
-/// Writes sections in the order of their numbers, whatever the order of their parts; makes no file if there are no
-/// parts.
-fn write_in_order(
-    create: impl Fn() -> Result<SegmentWriter>,
-    building: Building<'_>,
-    parts: Receiver<(usize, SectionPart)>,
-) -> Result<Option<SegmentWriter>> {
-    let mut waiting: BTreeMap<usize, Waiting> = BTreeMap::new();
-    let mut current = 0;
-    let mut created = None;
-    for (section, part) in parts {
-        let writer = match &mut created {
-            Some(writer) => writer,
-            None => created.insert(create()?),
-        };
-        if section != current {
-            let later = waiting
-                .entry(section)
-                .or_insert_with(|| Waiting { pages: Spool::within(building.making.workspace), end: None });
-            match part {
-                SectionPart::Pages(mut pages) => later.pages.append(&mut pages)?,
-                end => later.end = Some(end),
-            }
-            continue;
-        }
-        let mut ended = !matches!(part, SectionPart::Pages(_));
-        writer.part(&part)?;
-        while ended {
-            current += 1;
-            let Some(next) = waiting.remove(&current) else { break };
-            next.pages.visit(1, |pages| writer.pages(pages))?;
-            ended = next.end.is_some();
-            next.end.iter().try_for_each(|end| writer.part(end))?;
-        }
-    }
-    Ok(created)
-}
-
-fn send(sender: &Sender, section: usize, part: SectionPart) -> Result<()> {
-    // The writer stops early only with an error of its own, which the caller reports.
-    sender.send((section, part)).map_err(|_| Error::new(ErrorKind::Io, "the segment is not written any more"))
 }
 
 /// Sends the pages if they have `least` bytes or more.
@@ -154,7 +107,7 @@ fn send_pages(
     if pages.len() < least.max(1) {
         return Ok(());
     }
-    send(sender, section, SectionPart::Pages(std::mem::take(pages)))
+    sender.send_pages(section, pages)
 }
 
 /// Encodes all sections; returns the numbers of records and of fingerprints.
@@ -167,14 +120,14 @@ fn encode<'b, F: Fingerprint>(
     let Building { parameters, making: Making { workspace, expected, secondary, limiter, .. }, .. } = building;
     let mut ids = IdSection::new(parameters.ids(), expected, workspace);
     let mut buffer = SecondaryKeyBuffer::<F>::new(workspace);
-    let (mut first, mut records, mut last) = (None, 0, None);
+    let (mut first, mut records, mut last, mut fingerprints) = (None, 0, None, Vec::new());
     let mut chunks = chunks.peekable();
     while let Some(batch) = chunks.next() {
         let batch = batch?;
         if batch.is_empty() {
             continue;
         }
-        let fingerprints = batch.distinct(last);
+        fingerprints = batch.distinct(last, fingerprints);
         last = fingerprints.last().copied().or(last);
         records = batch.records().saturating_add(records);
         if records == u64::MAX {
@@ -182,7 +135,7 @@ fn encode<'b, F: Fingerprint>(
         }
         // Peeking may take memory for the next chunk; not if all records come at once.
         if expected.at_once && first.is_none() && buffer.fits_memory(&fingerprints) && chunks.peek().is_none() {
-            buffer.push(fingerprints, workspace)?;
+            buffer.push(&mut fingerprints, workspace)?;
             return encode_at_once(building, layouts, &batch, ids, &buffer, &sender);
         }
         if first.is_none() {
@@ -203,7 +156,7 @@ fn encode<'b, F: Fingerprint>(
         if secondary.is_some() || layouts.len() == 1 {
             buffer.count(fingerprints.len());
         } else {
-            buffer.push(fingerprints, workspace)?;
+            buffer.push(&mut fingerprints, workspace)?;
         }
     }
     let counts = (records, buffer.counted());
@@ -212,9 +165,10 @@ fn encode<'b, F: Fingerprint>(
     }
     first.map_or(Ok(()), |first| finish_first(building, first, &sender))?;
     let ids = ids.finish()?;
-    other_tables(building, layouts, &buffer, &sender)?;
+    other_tables(building, table_batches(building, layouts, &buffer), &buffer, &sender)?;
     drop(buffer);
-    finish_ids(layouts.len(), ids, &sender)?;
+    let (pages, ids) = ids;
+    sender.end(layouts.len(), SectionEnd::Ids(pages, ids))?;
     sketches(building, layouts.len() + 1, &sender)?;
     Ok(counts)
 }
@@ -236,10 +190,14 @@ fn encode_at_once<F: Fingerprint>(
         ids.push(batch)?;
         ids.finish()
     };
+    // Before each thread encodes tables or ids of its own, all of them sort the first keys.
+    let mut batches = table_batches(building, layouts, buffer).peekable();
+    batches.peek();
     let (secondary, (keys, ids)) =
-        rayon::join(|| other_tables(building, layouts, buffer, sender), || rayon::join(keys, encode_ids));
+        rayon::join(|| other_tables(building, batches, buffer, sender), || rayon::join(keys, encode_ids));
     keys.and(secondary)?;
-    finish_ids(layouts.len(), ids?, sender)?;
+    let (pages, ids) = ids?;
+    sender.end(layouts.len(), SectionEnd::Ids(pages, ids))?;
     sketches(building, layouts.len() + 1, sender)?;
     Ok((batch.records(), buffer.counted()))
 }
@@ -261,12 +219,7 @@ fn push_keys<F: Fingerprint>(
 fn finish_first(building: Building<'_>, table: PrimaryTable, sender: &Sender) -> Result<()> {
     let (mut pages, table) = table.finish();
     send_pages(building, sender, 0, &mut pages, 1)?;
-    send(sender, 0, SectionPart::Table(table))
-}
-
-fn finish_ids(section: usize, (spool, encoded): (Spool, EncodedIds), sender: &Sender) -> Result<()> {
-    spool.visit(1, |pages| send(sender, section, SectionPart::Pages(pages.to_vec())))?;
-    send(sender, section, SectionPart::Ids(encoded))
+    sender.end(0, SectionEnd::Table(table))
 }
 
 fn sketches(building: Building<'_>, section: usize, sender: &Sender) -> Result<()> {
@@ -280,31 +233,48 @@ fn sketches(building: Building<'_>, section: usize, sender: &Sender) -> Result<(
     send_pages(building, sender, section, &mut encoder.finish(), 1)
 }
 
-/// Encodes the secondary tables, as many at once as fit the memory.
-fn other_tables<F: Fingerprint>(
+/// The secondary tables, as many at once as fit the memory. If the fingerprints are in memory, all threads sort the
+/// keys of the tables of a batch.
+fn table_batches<'a, F: Fingerprint>(
     building: Building<'_>,
-    layouts: &[TableLayout],
+    layouts: &'a [TableLayout],
+    buffer: &'a SecondaryKeyBuffer<F>,
+) -> impl Iterator<Item = Vec<Secondary<'a>>> + Send {
+    let is_sorted = building.making.secondary.is_some();
+    let at_once = match buffer.tables_at_once(building.making.workspace) {
+        many if many >= rayon::current_num_threads() && (is_sorted || buffer.in_memory().is_empty()) => layouts.len(),
+        at_once => at_once.min(rayon::current_num_threads()),
+    };
+    let numbers: Vec<usize> = (1..layouts.len()).collect();
+    let batches: Vec<_> = numbers.chunks(at_once).map(<[usize]>::to_vec).collect();
+    batches.into_iter().map(move |numbers| {
+        let table = |number| {
+            let layout = layouts.get(number)?;
+            let keys = if is_sorted { None } else { buffer.sorted_keys(number, layout) };
+            Some(Secondary { number, layout, keys })
+        };
+        numbers.into_iter().filter_map(table).collect()
+    })
+}
+
+fn other_tables<'a, F: Fingerprint>(
+    building: Building<'_>,
+    mut batches: impl Iterator<Item = Vec<Secondary<'a>>>,
     buffer: &SecondaryKeyBuffer<F>,
     sender: &Sender,
 ) -> Result<()> {
-    let secondary: Vec<_> = layouts.iter().enumerate().skip(1).collect();
-    let at_once = match buffer.tables_at_once(building.making.workspace) {
-        few if few < rayon::current_num_threads() => few,
-        _ => secondary.len(),
-    };
-    for secondary in secondary.chunks(at_once.max(1)) {
-        // Roughly in order, because the writer needs the sections in order.
-        secondary.iter().par_bridge().try_for_each_with(sender.clone(), |sender, &(number, layout)| {
-            encode_table(building, number, layout, buffer, sender)
-        })?;
-    }
-    Ok(())
+    // Roughly in order, because the writer needs the sections in order.
+    batches.try_for_each(|batch| {
+        batch
+            .into_iter()
+            .par_bridge()
+            .try_for_each_with(sender.clone(), |sender, secondary| encode_table(building, secondary, buffer, sender))
+    })
 }
 
 fn encode_table<F: Fingerprint>(
     building: Building<'_>,
-    section: usize,
-    layout: &TableLayout,
+    Secondary { number: section, layout, keys }: Secondary<'_>,
     buffer: &SecondaryKeyBuffer<F>,
     sender: &Sender,
 ) -> Result<()> {
@@ -322,12 +292,13 @@ fn encode_table<F: Fingerprint>(
         }
         Ok(())
     };
-    match secondary {
-        Some(secondary) => secondary.keys(section, &mut encode)?,
-        None => buffer.keys(section, layout, workspace, encode)?,
+    match (secondary, keys) {
+        (Some(secondary), _) => secondary.keys(section, &mut encode)?,
+        (None, Some(keys)) => encode(&keys)?,
+        (None, None) => buffer.keys(section, layout, workspace, encode)?,
     }
     let encoder = encoder.unwrap_or_else(|| TableEncoder::new(parameters, number, &[]));
     let (mut pages, table) = encoder.finish();
     send_pages(building, sender, section, &mut pages, 1)?;
-    send(sender, section, SectionPart::Table(table))
+    sender.end(section, SectionEnd::Table(table))
 }

@@ -27,12 +27,16 @@ pub(crate) enum RecordChunk<'a, F: Fingerprint> {
 }
 
 impl<F: Fingerprint> RecordChunk<'_, F> {
-    /// The distinct fingerprints, without a first one equal to `previous`.
-    pub(crate) fn distinct(&self, previous: Option<F>) -> Vec<F> {
-        let mut all: Vec<F> = match self {
-            Self::Numbers(entries) | Self::Unnumbered(entries) => fingerprints(entries),
-            Self::Counts(entries) => fingerprints(entries),
-            Self::Texts(chunk) => chunk.entries.par_iter().map(|entry| entry.0).collect(),
+    /// The distinct fingerprints, without a first one equal to `previous`, in the memory of `space`.
+    pub(crate) fn distinct(&self, previous: Option<F>, space: Vec<F>) -> Vec<F> {
+        let mut all = match self {
+            Self::Numbers(entries) | Self::Unnumbered(entries) => fingerprints(entries, space),
+            Self::Counts(entries) => fingerprints(entries, space),
+            Self::Texts(chunk) => {
+                let mut all = space;
+                chunk.entries.par_iter().map(|entry| entry.0).collect_into_vec(&mut all);
+                all
+            }
         };
         drop_equal(&mut all);
         if previous.is_some() && all.first().copied() == previous {

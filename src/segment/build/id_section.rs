@@ -40,23 +40,27 @@ impl<F: Fingerprint> IdSection<F> {
 
     pub(crate) fn push(&mut self, batch: &RecordChunk<'_, F>) -> Result<()> {
         match (batch, self.kind) {
-            (RecordChunk::Numbers(entries), _) => self.push_numbers(entries, 0),
+            (RecordChunk::Numbers(entries), _) => self.push_numbers(entries, 0)?,
             (RecordChunk::Unnumbered(entries), IdKind::None) => {
                 self.count(entries.iter().map(|entry| NumberedRecord { id: 1, ..*entry }));
             }
-            (RecordChunk::Unnumbered(entries), _) => self.push_numbers(entries, self.expected.first_number),
+            (RecordChunk::Unnumbered(entries), _) => self.push_numbers(entries, self.expected.first_number)?,
             (RecordChunk::Counts(entries), _) => self.count(entries.iter().copied()),
             (RecordChunk::Texts(chunk), _) => return self.push_texts(chunk),
         }
         self.pages.append(&mut self.numbers.pages)
     }
 
-    fn push_numbers(&mut self, entries: &[NumberedRecord<F>], first: u64) {
+    fn push_numbers(&mut self, entries: &[NumberedRecord<F>], first: u64) -> Result<()> {
         let last = &mut self.last;
-        self.numbers.push(entries.iter().map(|entry| {
-            let begins = last.replace(entry.fingerprint) != Some(entry.fingerprint);
-            IdEntry { id: entry.id.wrapping_add(first), begins }
-        }));
+        for entries in entries.chunks(TRANSFER) {
+            self.numbers.push(entries.iter().map(|entry| {
+                let begins = last.replace(entry.fingerprint) != Some(entry.fingerprint);
+                IdEntry { id: entry.id.wrapping_add(first), begins }
+            }));
+            self.pages.append(&mut self.numbers.pages)?;
+        }
+        Ok(())
     }
 
     fn count(&mut self, entries: impl Iterator<Item = NumberedRecord<F>>) {
@@ -87,8 +91,6 @@ impl<F: Fingerprint> IdSection<F> {
     }
 
     fn encode_texts(&mut self, chunk: &TextChunk<F>) -> Result<()> {
-        /// Records between two transfers of finished frames.
-        const CHUNK: usize = 1 << 16;
         let texts = self.texts.get_or_insert_with(|| {
             let sample = chunk.records().filter_map(|(_, text)| std::str::from_utf8(text).ok());
             TextEncoder::new(sample, self.expected.text_bytes.max(chunk.texts.len() as u64))
@@ -96,7 +98,7 @@ impl<F: Fingerprint> IdSection<F> {
         for (number, (fingerprint, text)) in chunk.records().enumerate() {
             let text = std::str::from_utf8(text).map_err(|_| Error::damaged("temporary data hold no text"))?;
             texts.push(text, self.last.replace(fingerprint) != Some(fingerprint));
-            if number % CHUNK == 0 {
+            if number % TRANSFER == 0 {
                 self.pages.append(&mut texts.pages)?;
             }
         }
@@ -120,6 +122,9 @@ impl<F: Fingerprint> IdSection<F> {
         Ok((self.pages, EncodedIds { index, dictionary: Vec::new() }))
     }
 }
+
+/// Records between two transfers of finished pages.
+const TRANSFER: usize = 1 << 16;
 
 const WAITING: usize = 4 * id_page::MAX_RECORDS;
 

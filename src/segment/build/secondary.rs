@@ -5,7 +5,7 @@
 //! them.
 
 use crate::error::Result;
-use crate::extsort::{Sorter, Spool, Workspace, radix as sort};
+use crate::extsort::{Sorter, Spool, Workspace, sorted};
 use crate::fingerprint::Fingerprint;
 use crate::plan::{TableForm, TableLayout};
 
@@ -40,22 +40,23 @@ impl<F: Fingerprint> SecondaryKeyBuffer<F> {
         &self.memory
     }
 
-    pub(crate) fn push(&mut self, fingerprints: Vec<F>, workspace: &Workspace) -> Result<()> {
-        let stay = self.fits_memory(&fingerprints);
+    /// Keeps these fingerprints. Takes the vector itself if it is the first one and they stay in memory.
+    pub(crate) fn push(&mut self, fingerprints: &mut Vec<F>, workspace: &Workspace) -> Result<()> {
+        let stay = self.fits_memory(fingerprints);
         self.count += fingerprints.len() as u64;
         if stay {
             if self.memory.is_empty() {
-                self.memory = fingerprints;
+                self.memory = std::mem::take(fingerprints);
             } else {
-                self.memory.extend(fingerprints);
+                self.memory.extend_from_slice(fingerprints);
             }
             return Ok(());
         }
         let piece = workspace.piece();
         let spool = self.spool.get_or_insert_with(|| Spool::new(workspace, piece));
-        for kept in [std::mem::take(&mut self.memory), fingerprints] {
+        let mut bytes = Vec::with_capacity(piece);
+        for kept in [&std::mem::take(&mut self.memory), &*fingerprints] {
             for chunk in kept.chunks((piece / F::BYTES).max(1)) {
-                let mut bytes = Vec::with_capacity(chunk.len() * F::BYTES);
                 chunk.iter().for_each(|fingerprint| fingerprint.write_le(&mut bytes));
                 spool.append(&mut bytes)?;
             }
@@ -70,7 +71,20 @@ impl<F: Fingerprint> SecondaryKeyBuffer<F> {
         usize::try_from(tables).unwrap_or(usize::MAX).max(1)
     }
 
-    /// Calls `visit` with the stored keys of table `number`, ascending, in pieces.
+    /// The stored keys of table `number`, ascending, if the fingerprints are in memory. All threads sort.
+    pub(crate) fn sorted_keys(&self, number: usize, layout: &TableLayout) -> Option<Vec<u64>> {
+        let key = self.key(number, layout);
+        let make = |row, &fingerprint: &F| key(row as u64, fingerprint);
+        self.spool.is_none().then(|| sorted(&self.memory, make, |&key| key))
+    }
+
+    /// The key of a row and its fingerprint in table `number`.
+    fn key(&self, number: usize, layout: &TableLayout) -> impl Fn(u64, F) -> u64 {
+        let form = TableForm::new(F::WIDTH, number, layout.leading, self.count);
+        move |row, fingerprint| form.narrow_key(layout.permutation.head(fingerprint), row)
+    }
+
+    /// Calls `visit` with the stored keys of table `number`, ascending, in pieces, if the fingerprints are in a file.
     pub(crate) fn keys(
         &self,
         number: usize,
@@ -78,21 +92,16 @@ impl<F: Fingerprint> SecondaryKeyBuffer<F> {
         workspace: &Workspace,
         mut visit: impl FnMut(&[u64]) -> Result<()>,
     ) -> Result<()> {
-        let form = TableForm::new(F::WIDTH, number, layout.leading, self.count);
-        let key = |row: u64, fingerprint: F| form.narrow_key(layout.permutation.head(fingerprint), row);
-        let Some(spool) = &self.spool else {
-            let keys = sort::sorted(&self.memory, |row, &fingerprint| key(row as u64, fingerprint), |&key| key);
-            return visit(&keys);
-        };
+        let Some(spool) = &self.spool else { return Ok(()) };
+        let key = self.key(number, layout);
         // Each thread may make a table.
         let memory = workspace.memory_of_tables() / workspace.executor.threads() as u64;
         let mut sorter = Sorter::new(workspace, memory);
-        let mut row = 0;
+        let (mut row, mut keys) = (0, Vec::new());
         spool.visit(F::BYTES, |piece| {
-            let fingerprints = piece.chunks_exact(F::BYTES);
-            let keys =
-                fingerprints.zip(row..).map(|(bytes, row)| key(row, F::from_le_bytes(bytes).unwrap_or_default()));
-            let keys: Vec<u64> = keys.collect();
+            let fingerprints = piece.chunks_exact(F::BYTES).map(|bytes| F::from_le_bytes(bytes).unwrap_or_default());
+            keys.clear();
+            keys.extend(fingerprints.zip(row..).map(|(fingerprint, row)| key(row, fingerprint)));
             row += keys.len() as u64;
             sorter.extend(&keys)
         })?;
