@@ -8,7 +8,6 @@ use crate::fingerprint::{Fingerprint, Id, Record};
 use crate::join::{JobContext, Output, ordered};
 use crate::segment::Segment;
 use crate::version::{RecordIter, Share};
-use std::iter::Peekable;
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
@@ -61,7 +60,7 @@ pub(crate) fn visit_best<F: Fingerprint>(
 /// Walks over the fingerprints of a share, and over the ids of each, some at a time.
 #[derive(Debug)]
 pub(crate) struct Groups<'a, F: Fingerprint> {
-    records: Peekable<RecordIter<F>>,
+    records: RecordIter<F>,
     numbers: Ascending<'a, F>,
     components: &'a Components,
     number: u32,
@@ -76,16 +75,14 @@ impl<'a, F: Fingerprint> Groups<'a, F> {
         components: &'a Components,
         share: Share,
     ) -> Result<Self> {
-        let records = RecordIter::of_share(segments, share)?.peekable();
+        let records = RecordIter::of_share(segments, share)?;
         Ok(Self { records, numbers: numbers.ascending()?, components, number: 0, next_number: None })
     }
 
     /// The next fingerprint, and its component if that has others. Call it after all ids of the fingerprint before.
     pub(crate) fn next_fingerprint(&mut self) -> Result<Option<(F, Option<usize>)>> {
-        let fingerprint = match self.records.peek() {
-            None => return Ok(None),
-            Some(Ok(record)) => record.fingerprint,
-            Some(Err(_)) => return self.fail().map(|()| None),
+        let Some(&Record { fingerprint, .. }) = self.records.peek() else {
+            return self.fail().map(|()| None);
         };
         self.number = match self.next_number {
             // The records of a segment have all of its fingerprints.
@@ -103,9 +100,8 @@ impl<'a, F: Fingerprint> Groups<'a, F> {
     /// Sets `ids` to the next ids of a fingerprint, ascending; to none after the last.
     pub(crate) fn next_ids(&mut self, fingerprint: F, ids: &mut Vec<Id>) -> Result<()> {
         ids.clear();
-        let same = |next: &Result<Record<F>>| next.as_ref().is_ok_and(|record| record.fingerprint == fingerprint);
         while ids.len() < PIECE
-            && let Some(Ok(record)) = self.records.next_if(same)
+            && let Some(record) = self.records.next_if(|next| next.fingerprint == fingerprint)
         {
             ids.push(record.id);
         }
@@ -138,14 +134,11 @@ impl<'a, F: Fingerprint> Groups<'a, F> {
     }
 
     pub(crate) fn has_more(&mut self, fingerprint: F) -> bool {
-        self.records.peek().is_some_and(|next| next.as_ref().is_ok_and(|record| record.fingerprint == fingerprint))
+        self.records.peek().is_some_and(|next| next.fingerprint == fingerprint)
     }
 
     fn fail(&mut self) -> Result<()> {
-        match self.records.next_if(Result::is_err) {
-            Some(Err(error)) => Err(error),
-            _ => Ok(()),
-        }
+        self.records.take_error().map_or(Ok(()), Err)
     }
 }
 

@@ -303,18 +303,14 @@ impl<F: Fingerprint> Reading<F> {
     fn share<K: Key>(&self, share: Share, output: &Output<Vec<RecordChunk<F>>>) -> Step {
         self.progress.check()?;
         let (mut numbers, mut numbers_of_new) = (self.numbers.ascending()?, self.numbers.ascending()?);
-        let mut new = RecordIter::<F>::of_share(&self.new, share)?.peekable();
+        let mut new = RecordIter::<F>::of_share(&self.new, share)?;
         let (mut chunks, mut chunk, mut bytes) = (Vec::new(), RecordChunk::new(share.from, self.kind), 0);
         let mut last: Option<(F, u32)> = None;
         self.each_old(share, |fingerprint, id| {
             let name = LabelRef::of(fingerprint, id);
             let mut as_new = None;
-            let is_by_then = |next: &Result<Record<F>>| {
-                let by_then = |next: &Record<F>| (next.fingerprint, LabelRef::of_record(next)) <= (fingerprint, name);
-                next.as_ref().map_or(true, by_then)
-            };
+            let is_by_then = |next: &Record<F>| (next.fingerprint, LabelRef::of_record(next)) <= (fingerprint, name);
             while let Some(next) = new.next_if(is_by_then) {
-                let next = next?;
                 if next.fingerprint != fingerprint || LabelRef::of_record(&next) != name {
                     chunk.add_new(numbers_of_new.of(next.fingerprint)?, next, &self.kept);
                 } else if self.kind != IdKind::None {

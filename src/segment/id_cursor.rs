@@ -5,6 +5,7 @@ use super::id_unit::IdScratch;
 use crate::error::Result;
 use crate::fingerprint::Id;
 use std::sync::Arc;
+use std::vec::Drain;
 
 /// Walks over the ids of a segment in order, with one unit in memory, however many ids a fingerprint has.
 #[derive(Debug)]
@@ -71,6 +72,14 @@ impl IdCursor {
         let taken = self.unit.get_mut(self.at).map(|(begins, id)| (*begins, std::mem::replace(id, Id::Count(0))));
         self.advance();
         Ok(taken)
+    }
+
+    /// Takes the remaining ids of the unit, or all of the next one; none after the last one.
+    pub(crate) fn take_unit(&mut self) -> Result<Drain<'_, (bool, Id)>> {
+        self.peek()?;
+        // To go back to one of them, the unit has to be read again.
+        self.begun = usize::MAX;
+        Ok(self.unit.drain(self.at..))
     }
 
     /// As [`IdCursor::take`], but `None` where the next fingerprint begins.

@@ -4,31 +4,65 @@ use crate::error::{Error, Result};
 use crate::fingerprint::{Fingerprint, IdRef, Record};
 use std::ops::ControlFlow;
 use std::sync::Arc;
+use std::vec::IntoIter;
 
 /// Iterates over records by fingerprint, then id, with a block of fingerprints and a unit of ids in memory. Ends after
 /// the first error.
 #[derive(Debug)]
 pub(crate) struct SegmentRecords<F = u64> {
     segment: Arc<Segment>,
-    scratch: Scratch,
+    fingerprints: Fingerprints<F>,
     ids: IdCursor,
+    current: Option<F>,
+    /// The next records, and the error behind them.
+    batch: IntoIter<Record<F>>,
+    failed: Option<Error>,
+    /// Whether nothing else is left to read.
+    ended: bool,
+}
+
+/// Walks over the fingerprints of a segment.
+#[derive(Debug)]
+struct Fingerprints<F> {
+    segment: Arc<Segment>,
+    scratch: Scratch,
     /// The number of the next block of the primary table.
     block: usize,
     /// The remaining fingerprints of the block before, the next one last.
-    fingerprints: Vec<F>,
-    current: Option<F>,
-    ended: bool,
+    rest: Vec<F>,
+}
+
+impl<F: Fingerprint> Fingerprints<F> {
+    #[inline]
+    fn next(&mut self) -> Result<Option<F>> {
+        match self.rest.pop() {
+            Some(next) => Ok(Some(next)),
+            None => self.next_block(),
+        }
+    }
+
+    fn next_block(&mut self) -> Result<Option<F>> {
+        let table = self.segment.primary_table()?;
+        while self.rest.is_empty() && self.block < table.index().len() {
+            table.fingerprints(self.block, &mut self.scratch, &mut self.rest)?;
+            self.rest.reverse();
+            self.block += 1;
+        }
+        Ok(self.rest.pop())
+    }
 }
 
 impl<F: Fingerprint> SegmentRecords<F> {
     pub(crate) fn new(segment: Arc<Segment>) -> Self {
+        let fingerprints =
+            Fingerprints { segment: Arc::clone(&segment), scratch: Scratch::default(), block: 0, rest: Vec::new() };
         Self {
             ids: IdCursor::new(Arc::clone(&segment)),
             segment,
-            scratch: Scratch::default(),
-            block: 0,
-            fingerprints: Vec::new(),
+            fingerprints,
             current: None,
+            batch: IntoIter::default(),
+            failed: None,
             ended: false,
         }
     }
@@ -37,9 +71,10 @@ impl<F: Fingerprint> SegmentRecords<F> {
     pub(crate) fn near(segment: &Arc<Segment>, head: u64) -> Result<Self> {
         let mut records = Self::new(Arc::clone(segment));
         let index = segment.primary_table()?.index();
-        records.block = index.find(head)?;
-        if records.block < index.len() {
-            records.ids.seek(index.rank(records.block)?)?;
+        let block = index.find(head)?;
+        records.fingerprints.block = block;
+        if block < index.len() {
+            records.ids.seek(index.rank(block)?)?;
         } else {
             records.ended = true;
         }
@@ -51,11 +86,12 @@ impl<F: Fingerprint> SegmentRecords<F> {
     pub(crate) fn skip_to(&mut self, head: u64) -> Result<()> {
         let index = self.segment.primary_table()?.index();
         let block = index.find(head)?;
-        if block < self.block || self.ended {
+        if block < self.fingerprints.block || self.ended {
             return Ok(());
         }
-        self.fingerprints.clear();
-        (self.block, self.current) = (block, None);
+        self.batch = IntoIter::default();
+        self.fingerprints.rest.clear();
+        (self.fingerprints.block, self.current) = (block, None);
         self.ended = block >= index.len();
         if self.ended { Ok(()) } else { self.ids.seek(index.rank(block)?) }
     }
@@ -68,17 +104,18 @@ impl<F: Fingerprint> SegmentRecords<F> {
     ) -> std::result::Result<(), E> {
         let (index, ids) = (segment.primary_table()?.index(), segment.ids());
         let mut records = Self::new(Arc::clone(segment));
-        records.block = index.find(head)?;
-        if records.block >= index.len() {
+        let block = index.find(head)?;
+        records.fingerprints.block = block;
+        if block >= index.len() {
             return Ok(());
         }
         let wrong = |what| Error::damaged(what).at_path(segment.path());
-        let (first, mut before) = ids.place_of(index.rank(records.block)?)?;
+        let (first, mut before) = ids.place_of(index.rank(block)?)?;
         let mut step = |begins: bool, id: IdRef<'_>| {
             if begins && before > 0 {
                 before -= 1;
             } else if begins {
-                let next = records.next_fingerprint()?;
+                let next = records.fingerprints.next()?;
                 records.current = Some(next.ok_or_else(|| wrong("there are ids of no fingerprint"))?);
             }
             records.current.map_or(Ok(ControlFlow::Continue(())), |fingerprint| visit(fingerprint, id))
@@ -96,53 +133,51 @@ impl<F: Fingerprint> SegmentRecords<F> {
                 return result.map(drop);
             }
         }
-        match records.next_fingerprint()? {
+        match records.fingerprints.next()? {
             None => Ok(()),
             Some(_) => Err(wrong("a fingerprint has no ids").into()),
         }
     }
 
-    fn next_fingerprint(&mut self) -> Result<Option<F>> {
-        let table = self.segment.primary_table()?;
-        while self.fingerprints.is_empty() && self.block < table.index().len() {
-            table.fingerprints(self.block, &mut self.scratch, &mut self.fingerprints)?;
-            self.fingerprints.reverse();
-            self.block += 1;
+    /// The next records: some at once, which costs less than one by one. None after the last, and after an error, which
+    /// the iterator returns.
+    pub(crate) fn next_batch(&mut self) -> IntoIter<Record<F>> {
+        if self.batch.len() == 0 && !self.ended {
+            let mut records = Vec::new();
+            let read = self.read(&mut records);
+            self.ended = read.is_err() || records.is_empty();
+            (self.failed, self.batch) = (read.err(), records.into_iter());
         }
-        Ok(self.fingerprints.pop())
+        std::mem::take(&mut self.batch)
     }
 
-    fn next_record(&mut self) -> Result<Option<Record<F>>> {
-        let Some((begins, id)) = self.ids.take()? else {
-            return match self.next_fingerprint()? {
-                None => Ok(None),
-                Some(_) => Err(self.damaged("a fingerprint has no ids")),
-            };
-        };
-        if begins {
-            self.current = self.next_fingerprint()?;
+    /// Reads the records of the next ids. After an error, those before it are there.
+    fn read(&mut self, records: &mut Vec<Record<F>>) -> Result<()> {
+        let wrong = |what| Error::damaged(what).at_path(self.segment.path());
+        let ids = self.ids.take_unit()?;
+        if ids.len() == 0 && self.fingerprints.next()?.is_some() {
+            return Err(wrong("a fingerprint has no ids"));
         }
-        match self.current {
-            Some(fingerprint) => Ok(Some(Record { fingerprint, id })),
-            None => Err(self.damaged("there are ids of no fingerprint")),
+        records.reserve_exact(ids.len());
+        for (begins, id) in ids {
+            if begins {
+                self.current = self.fingerprints.next()?;
+            }
+            let fingerprint = self.current.ok_or_else(|| wrong("there are ids of no fingerprint"))?;
+            records.push(Record { fingerprint, id });
         }
-    }
-
-    #[cold]
-    fn damaged(&self, what: &str) -> Error {
-        Error::damaged(what).at_path(self.segment.path())
+        Ok(())
     }
 }
 
 impl<F: Fingerprint> Iterator for SegmentRecords<F> {
     type Item = Result<Record<F>>;
 
+    #[inline]
     fn next(&mut self) -> Option<Self::Item> {
-        if self.ended {
-            return None;
+        if self.batch.len() == 0 {
+            self.batch = self.next_batch();
         }
-        let next = self.next_record().transpose();
-        self.ended = !matches!(next, Some(Ok(_)));
-        next
+        self.batch.next().map(Ok).or_else(|| self.failed.take().map(Err))
     }
 }

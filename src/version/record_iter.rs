@@ -1,6 +1,6 @@
 //! Iterates over the records of a store.
 
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::fingerprint::{Fingerprint, Record};
 use crate::segment::{Segment, SegmentRecords};
 use crate::version::newest::NewestEntries;
@@ -8,13 +8,27 @@ use crate::version::share::Share;
 use crate::version::super_version::ReadView;
 use std::fmt;
 use std::sync::Arc;
+use std::vec::IntoIter;
 
 /// Iterates over the records of a store by fingerprint, then id. In a store without ids, each fingerprint comes once,
 /// with its count. Ends after the first error.
 pub struct RecordIter<F: Fingerprint = u64> {
-    records: Box<dyn Iterator<Item = Result<Record<F>>> + Send>,
+    source: Source<F>,
     share: Share,
+    /// The next records.
+    batch: IntoIter<Record<F>>,
 }
+
+enum Source<F: Fingerprint> {
+    /// The records of one segment: there is nothing to merge.
+    Segment(Box<SegmentRecords<F>>),
+    Merged(Box<dyn Iterator<Item = Result<Record<F>>> + Send>),
+    Failed(Error),
+    Ended,
+}
+
+/// Records that are merged at once.
+const BATCH: usize = 64;
 
 impl<F: Fingerprint> fmt::Debug for RecordIter<F> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -24,31 +38,100 @@ impl<F: Fingerprint> fmt::Debug for RecordIter<F> {
 
 impl<F: Fingerprint> RecordIter<F> {
     pub(crate) fn new(view: &ReadView) -> Self {
-        Self { records: Box::new(view.newest_entries().live()), share: Share::ALL }
+        Self::of(Source::Merged(Box::new(view.newest_entries().live())), Share::ALL)
+    }
+
+    fn of(source: Source<F>, share: Share) -> Self {
+        Self { source, share, batch: IntoIter::default() }
     }
 
     /// The records of a share of segments without tombstones.
     pub(crate) fn of_share(segments: &[Arc<Segment>], share: Share) -> Result<Self> {
-        let before = move |record: &Result<Record<F>>| {
-            record.as_ref().is_ok_and(|record| record.fingerprint.word(0) < share.from)
-        };
-        // One segment has each record once, so there is nothing to merge.
         if let [segment] = segments {
-            let records = SegmentRecords::near(segment, share.from)?;
-            return Ok(Self { records: Box::new(records.skip_while(before)), share });
+            return Ok(Self::of(Source::Segment(Box::new(SegmentRecords::near(segment, share.from)?)), share));
         }
         let mut merge = NewestEntries::default();
         for segment in segments {
             merge.add_records(SegmentRecords::near(segment, share.from)?, false);
         }
-        Ok(Self { records: Box::new(merge.live().skip_while(before)), share })
+        Ok(Self::of(Source::Merged(Box::new(merge.live())), share))
     }
+
+    /// The next record; `None` at the end and before an error.
+    #[inline]
+    pub(crate) fn peek(&mut self) -> Option<&Record<F>> {
+        if self.batch.len() == 0 {
+            self.fill();
+        }
+        self.batch.as_slice().first()
+    }
+
+    /// The next record, if it is wanted.
+    #[inline]
+    pub(crate) fn next_if(&mut self, wanted: impl FnOnce(&Record<F>) -> bool) -> Option<Record<F>> {
+        if self.peek().is_some_and(wanted) { self.batch.next() } else { None }
+    }
+
+    /// The error that is next, if there is one.
+    pub(crate) fn take_error(&mut self) -> Option<Error> {
+        if self.batch.len() > 0 {
+            return None;
+        }
+        match std::mem::replace(&mut self.source, Source::Ended) {
+            Source::Failed(error) => Some(error),
+            source => {
+                self.source = source;
+                None
+            }
+        }
+    }
+
+    /// Reads the next records of the share, if the source has more.
+    fn fill(&mut self) {
+        while self.batch.len() == 0 {
+            let (mut records, end) = match &mut self.source {
+                Source::Failed(_) | Source::Ended => return,
+                Source::Segment(records) => {
+                    let batch: Vec<_> = records.next_batch().collect();
+                    let end = batch.is_empty().then(|| records.next().and_then(Result::err));
+                    (batch, end)
+                }
+                Source::Merged(records) => merged_batch(records),
+            };
+            self.source = match end {
+                _ if records.last().is_some_and(|last| self.share.is_before(last.fingerprint)) => Source::Ended,
+                Some(Some(error)) => Source::Failed(error),
+                Some(None) => Source::Ended,
+                None => std::mem::replace(&mut self.source, Source::Ended),
+            };
+            let is_in = |record: Option<&Record<F>>| record.is_none_or(|record| self.share.has(record.fingerprint));
+            if !(is_in(records.first()) && is_in(records.last())) {
+                records.retain(|record| self.share.has(record.fingerprint));
+            }
+            self.batch = records.into_iter();
+        }
+    }
+}
+
+/// Some records and, if these are the last ones, the error behind them, if there is one.
+fn merged_batch<F: Fingerprint>(
+    records: &mut dyn Iterator<Item = Result<Record<F>>>,
+) -> (Vec<Record<F>>, Option<Option<Error>>) {
+    let mut batch = Vec::with_capacity(BATCH);
+    while batch.len() < BATCH {
+        match records.next() {
+            Some(Ok(record)) => batch.push(record),
+            end => return (batch, Some(end.and_then(Result::err))),
+        }
+    }
+    (batch, None)
 }
 
 impl<F: Fingerprint> Iterator for RecordIter<F> {
     type Item = Result<Record<F>>;
 
+    #[inline]
     fn next(&mut self) -> Option<Self::Item> {
-        self.records.next().filter(|record| record.as_ref().map_or(true, |record| self.share.has(record.fingerprint)))
+        self.next_if(|_| true).map(Ok).or_else(|| self.take_error().map(Err))
     }
 }

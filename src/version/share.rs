@@ -49,6 +49,11 @@ impl Share {
         self.from <= fingerprint.word(0) && self.to.is_none_or(|to| fingerprint.word(0) < to)
     }
 
+    /// Whether it ends before this fingerprint.
+    pub(crate) fn is_before<F: Fingerprint>(self, fingerprint: F) -> bool {
+        self.to.is_some_and(|to| to <= fingerprint.word(0))
+    }
+
     pub(crate) fn of<F: Fingerprint>(self, ascending: &[F]) -> Range<usize> {
         let before = |bound: u64| ascending.partition_point(|fingerprint| fingerprint.word(0) < bound);
         before(self.from)..self.to.map_or(ascending.len(), before)

@@ -28,7 +28,11 @@ pub(crate) fn write_labels<F: Fingerprint>(
 /// Appends a record and its label as a row.
 pub(crate) fn push<F: Fingerprint>(rows: &mut Rows, one: &Clustered<F>) {
     push_record(rows, &one.record);
-    push_label(rows, &one.label);
+    match (&one.label, &one.record.id) {
+        // Most records are alone in their clusters.
+        (Label::Id(label), id) if label == id => rows.same(),
+        (label, _) => push_label(rows, label),
+    }
     rows.end_row();
 }
 
