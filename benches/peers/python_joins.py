@@ -15,8 +15,8 @@ everything in memory: hammingbird (find_pairs_self, Index), and FAISS's IndexBin
 everything (range_search). Lance compares all pairs of a partition of its index (find_duplicate_pairs): with one
 partition it finds everything in quadratic time, with 256 it leaves the pairs between partitions out. It answers only
 the nearest neighbours of a query, not all within a distance, so its columns of queries are empty. Prints medians, and
-the peak of memory above the data; exits with 1 if they find different numbers of pairs or matches, unless they are known
-to leave some out.
+the peak of memory above the data; exits with 1 if they find different numbers of pairs or matches, unless they are
+known to leave some out.
 """
 import argparse
 import json
@@ -214,8 +214,8 @@ def main():
     problems = []
     widths = DISTANCE if options.data in ("uniform", "clustered") else {64: DISTANCE[64]}
     for width, k in widths.items():
-        print(f"\n{options.data}, {options.records:,} fingerprints of {width} bits, distance {k}, {os.cpu_count()} cores, medians of "
-              f"{options.rounds} rounds\n")
+        print(f"\n{options.data}, {options.records:,} fingerprints of {width} bits, distance {k}, {os.cpu_count()} "
+              f"cores, medians of {options.rounds} rounds\n")
         print("| | build, s | pairs, s | build and pairs, s | batch, s | single, us | peak MiB |")
         print("|---|---|---|---|---|---|---|", flush=True)
         with tempfile.TemporaryDirectory() as folder:

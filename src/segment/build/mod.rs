@@ -7,8 +7,8 @@
 //! once as fit the memory. If all records come in one chunk, everything is encoded at once.
 //!
 //! Encoders run on the executor's threads and send the parts of their sections to one writer thread (`sections`), which
-//! writes the sections in order; parts of later sections wait in a `Spool`. The file appears under its name after the footer is
-//! durable. `id_index` makes the entries of an id index, which is a segment too.
+//! writes the sections in order; parts of later sections wait in a `Spool`. The file appears under its name after the
+//! footer is durable. `id_index` makes the entries of an id index, which is a segment too.
 
 pub(crate) mod builder;
 pub(crate) mod chunk;
