@@ -1,6 +1,6 @@
 //! The options of an open store, none of which is persisted.
 
-use crate::env::{Env, FileSystem, ReadMode};
+use crate::env::{Env, FileSystem, PageCache, ReadMode};
 use crate::executor::Executor;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -15,6 +15,7 @@ const FALLBACK_MEMORY: u64 = 1 << 30;
 #[derive(Clone, Debug)]
 pub struct Options {
     pub(crate) read_mode: ReadMode,
+    pub(crate) page_cache: Arc<PageCache>,
     pub(crate) env: Arc<dyn Env>,
     pub(crate) filters: Filters,
     pub(crate) filter_memory: Option<u64>,
@@ -53,12 +54,13 @@ pub enum Filters {
 }
 
 impl Default for Options {
-    /// The real file system, read by memory map; filters made in the background, in at most half of the available
-    /// memory ([`Options::with_filter_memory`]); loads too ([`Options::with_load_memory`]); memtables of 64 MiB;
-    /// maintenance in the background.
+    /// The real file system, read by memory map; 64 MiB for pages where it is not; filters made in the background, in at
+    /// most half of the available memory ([`Options::with_filter_memory`]); loads too ([`Options::with_load_memory`]);
+    /// memtables of 64 MiB; maintenance in the background.
     fn default() -> Self {
         Self {
             read_mode: ReadMode::default(),
+            page_cache: Arc::new(PageCache::new(64 << 20)),
             env: Arc::new(FileSystem),
             filters: Filters::default(),
             filter_memory: None,
@@ -82,6 +84,15 @@ impl Options {
     #[must_use]
     pub fn with_read_mode(mut self, mode: ReadMode) -> Self {
         self.read_mode = mode;
+        self
+    }
+
+    /// Keeps the pages that queries read with [`ReadMode::Pread`] in at most about this many bytes of memory, 64 MiB by
+    /// default. A page there is neither read nor checked again. Stores opened with clones of the same options share the
+    /// memory; maps ([`ReadMode::Mmap`]) do not need it.
+    #[must_use]
+    pub fn with_page_cache(mut self, bytes: u64) -> Self {
+        self.page_cache = Arc::new(PageCache::new(bytes));
         self
     }
 

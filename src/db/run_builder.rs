@@ -83,7 +83,7 @@ impl Maker<'_> {
         let Some(built) = built else { return Ok(None) };
         let segment = match built.unnamed {
             Some(file) => Segment::of_file(SegmentFile::new(&built.path, file))?,
-            None => Segment::open(&*options.env, &built.path, options.read_mode)
+            None => Segment::open_cached(&*options.env, &built.path, options.read_mode, &options.page_cache)
                 .inspect_err(|_| _ = options.env.remove(&built.path))?,
         };
         self.obsolete_files.into_iter().for_each(|files| segment.mark_obsolete(files));

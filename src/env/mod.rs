@@ -3,9 +3,9 @@
 //! Everything that the library reads or writes goes through an [`Env`] (`traits.rs`). [`FileSystem`] is the real one
 //! (`filesystem.rs`, with logs in `log.rs`, temporary files in `scratch.rs`, reads in `mmap.rs` and `positioned.rs`),
 //! [`Stoppable`] is the real one while the program lets it write (`stoppable.rs`), [`Memory`] keeps files in memory and
-//! simulates crashes (`memory/`), and `Failing` (feature `unstable`) fails operations of another environment. Two wrappers are internal: `Held` refuses writes to a directory that was
-//! replaced, `Patient` reads around bad sectors. `mmap.rs` also has large arrays in huge pages, and `available.rs` the
-//! free memory of a process on Linux.
+//! simulates crashes (`memory/`), and `Failing` (feature `unstable`) fails operations of another environment. Two
+//! wrappers are internal: `Held` refuses writes to a directory that was replaced, `Patient` reads around bad sectors.
+//! `mmap.rs` also has large arrays in huge pages, and `available.rs` the free memory of a process on Linux.
 //!
 //! A durable file is written under a temporary name, synced, renamed, and its directory synced (`TempFile` in
 //! `temp_file.rs`): after a crash it is there whole or not at all. A [`LogFile`] is synced repeatedly while it grows:
@@ -16,7 +16,8 @@
 //! [`ReadMode::Mmap`] is the fastest way to read, with one hazard: if another process cuts a mapped file short,
 //! touching the missing part kills this process (SIGBUS on Unix), and if it overwrites the file, checked pages change
 //! unnoticed. The library never changes a written segment file, so this takes external modification.
-//! [`ReadMode::Pread`] reads and checks every page each time; a file that was cut or changed then gives an error.
+//! [`ReadMode::Pread`] reads and checks a page whenever it is not among those kept in memory (`page_cache.rs`); a file
+//! that was cut or changed then gives an error.
 
 #[cfg(target_os = "linux")]
 mod available;
@@ -29,6 +30,7 @@ mod log;
 mod memory;
 #[cfg_attr(fpstore_loom, allow(dead_code, reason = "loom has an array of its own"))]
 mod mmap;
+mod page_cache;
 mod positioned;
 mod scratch;
 mod stoppable;
@@ -44,6 +46,7 @@ pub use filesystem::FileSystem;
 pub use memory::Memory;
 #[cfg_attr(fpstore_loom, allow(unused_imports, reason = "loom has an array of its own"))]
 pub(crate) use mmap::{Arena, Array, AtomicArray};
+pub(crate) use page_cache::{CachedFile, PageCache};
 pub use stoppable::Stoppable;
 pub(crate) use temp_file::{TEMP_SUFFIX, TempFile};
 

@@ -12,7 +12,8 @@ pub enum ReadMode {
     /// Mapped into memory. Every page is checked when it is first touched. See [`crate::env`] for the hazard.
     #[default]
     Mmap,
-    /// Positioned reads of single pages, which are checked every time.
+    /// Positioned reads of single pages, which are checked and stay in memory for some time
+    /// ([`crate::Options::with_page_cache`]).
     Pread,
 }
 

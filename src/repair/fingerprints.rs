@@ -14,7 +14,7 @@ use crate::codec::BlockShape;
 use crate::error::{Error, Result};
 use crate::extsort::{Sorted, Sorter, Workspace};
 use crate::fingerprint::Fingerprint;
-use crate::segment::{Salvage, SalvagedUnit, Scratch, Table};
+use crate::segment::{PageBuffer, Salvage, SalvagedUnit, Scratch, Table};
 use std::cmp::Ordering;
 use std::iter::Peekable;
 
@@ -85,7 +85,7 @@ pub(super) type Slots<'a, F> = Box<dyn Iterator<Item = Result<Slot<F>>> + 'a>;
 /// parts that hold contradict each other.
 pub(super) fn slots<'a, F: Fingerprint>(salvage: &'a Salvage, fill: &'a Sorted<u64>) -> Result<Slots<'a, F>> {
     if F::WIDTH > 64 {
-        let mut buffer = Vec::new();
+        let mut buffer = PageBuffer::default();
         return Ok(Box::new((0..salvage.row_pages()).flat_map(move |page| salvage.rows(page, &mut buffer)).map(Ok)));
     }
     let Some(first) = salvage.primary_table() else {

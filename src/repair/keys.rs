@@ -18,7 +18,7 @@ use crate::extsort::{NumberedRecord, Sorted, Sorter};
 use crate::fingerprint::{Fingerprint, IdAssignment, IdKind, Record};
 use crate::format::KeyFormat;
 use crate::format::manifest::{RunEntry, SegmentEntry};
-use crate::segment::{Damage, Salvage, Scratch, SketchSource, chunks};
+use crate::segment::{Damage, PageBuffer, Salvage, Scratch, SketchSource, chunks};
 use crate::version::{Run, SegmentRole, of_keys, of_records, open_segment};
 use std::fmt;
 use std::path::PathBuf;
@@ -224,7 +224,7 @@ impl fmt::Debug for Saved<'_> {
 
 impl SketchSource for Saved<'_> {
     fn visit(&self, visit: &mut dyn FnMut(&[u8]) -> Result<()>) -> Result<()> {
-        let (none, mut buffer, mut lost) = (vec![0; self.size], Vec::new(), Found::default());
+        let (none, mut buffer, mut lost) = (vec![0; self.size], PageBuffer::default(), Found::default());
         for record in self.survivors.items(PIECES).take_while(|_| self.size > 0) {
             let NumberedRecord { fingerprint: number, id: rank } = record?;
             match self.salvage.sketch(rank, &mut buffer) {

@@ -1,23 +1,46 @@
 //! A segment file open for reading, and which of its pages were checked.
 
 use crate::codec::prefetch;
-use crate::env::ReadFile;
+use crate::env::{CachedFile, PageCache, ReadFile};
 use crate::error::{Error, Result};
 use crate::format::CHECKSUM;
 use crate::format::footer::Span;
 use crate::format::page::{self, Stream};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 #[derive(Debug)]
 pub(crate) struct SegmentFile {
     path: PathBuf,
     file: Box<dyn ReadFile>,
+    /// Its pages in memory, unless the whole file is.
+    cached: Option<CachedFile>,
+}
+
+/// The last page read, in one of two places.
+#[derive(Debug, Default)]
+pub(crate) struct PageBuffer {
+    read: Vec<u8>,
+    cached: Option<Arc<[u8]>>,
+}
+
+impl PageBuffer {
+    /// A buffer for bytes that are no page.
+    pub(super) fn bytes(&mut self) -> &mut Vec<u8> {
+        &mut self.read
+    }
 }
 
 impl SegmentFile {
     pub(crate) fn new(path: &Path, file: Box<dyn ReadFile>) -> Self {
-        Self { path: path.to_owned(), file }
+        Self { path: path.to_owned(), file, cached: None }
+    }
+
+    /// Keeps pages in a cache, unless the file is in memory.
+    pub(super) fn with_cache(mut self, cache: &Arc<PageCache>) -> Self {
+        self.cached = if self.file.bytes().is_some() { None } else { cache.file() };
+        self
     }
 
     pub(crate) fn path(&self) -> &Path {
@@ -118,17 +141,23 @@ impl Pages {
     }
 
     /// A page with its checksum, which holds; `Damaged` with the page's offset if it does not.
-    pub(crate) fn get<'a>(&self, file: &'a SegmentFile, number: u64, buffer: &'a mut Vec<u8>) -> Result<&'a [u8]> {
+    pub(crate) fn get<'a>(&self, file: &'a SegmentFile, number: u64, buffer: &'a mut PageBuffer) -> Result<&'a [u8]> {
         let place = self.place(number);
+        if let Some(cached) = &file.cached
+            && let Some(page) = cached.get(place.offset)
+        {
+            return Ok(buffer.cached.insert(page));
+        }
         let page = match file.bytes().and_then(|bytes| bytes.get(range(place)?)) {
             Some(page) => page,
-            None => file.read(place, buffer)?,
+            None => file.read(place, &mut buffer.read)?,
         };
         if !self.checked.has(number) {
             page::open(page, self.stream, number)
                 .map_err(|error| error.at_path(file.path()).at_offset(place.offset))?;
             self.checked.add(number);
         }
+        file.cached.iter().for_each(|cached| cached.add(place.offset, page));
         Ok(page)
     }
 
@@ -147,7 +176,7 @@ impl Pages {
         file: &'a SegmentFile,
         number: u64,
         offset: usize,
-        buffer: &'a mut Vec<u8>,
+        buffer: &'a mut PageBuffer,
     ) -> Result<&'a [u8]> {
         // A checked page in memory needs no more than its address.
         if self.checked.has(number)
@@ -166,25 +195,42 @@ impl Pages {
         self.span.offset.wrapping_add(number.wrapping_mul(self.size as u64)) as usize
     }
 
-    /// Announces that a page will be read soon, unless a mapped page was read before: it is most likely in memory, and
-    /// the call would cost more than it saves. (For stores larger than memory, positioned reads announce every page.)
+    /// Announces that bytes of a page will be read soon. Prefetches them if the page is in memory. Otherwise the system
+    /// is told, but not of a mapped page that was read before: it is most likely in memory, and the call would cost
+    /// more than it saves.
     #[inline]
-    pub(super) fn will_read(&self, file: &SegmentFile, number: u64) {
-        if !self.checked.has(number) {
-            let Span { offset, length } = self.place(number);
-            file.file.will_read(offset, length);
+    pub(super) fn announce(&self, file: &SegmentFile, number: u64, offset: usize, length: usize) {
+        if file.bytes().is_some() {
+            if !self.checked.has(number) {
+                self.will_read(file, number);
+            }
+            self.prefetch(file, number, offset, length);
+        } else if let Some(page) = file.cached.as_ref().and_then(|cached| cached.get(self.place(number).offset)) {
+            prefetch_lines(&page, offset, length);
+        } else {
+            self.will_read(file, number);
         }
+    }
+
+    fn will_read(&self, file: &SegmentFile, number: u64) {
+        let Span { offset, length } = self.place(number);
+        file.file.will_read(offset, length);
     }
 
     /// Prefetches bytes of a page, if the file is in memory.
     #[inline]
     pub(super) fn prefetch(&self, file: &SegmentFile, number: u64, offset: usize, length: usize) {
-        const LINE: usize = 64;
-        let Some(bytes) = file.bytes() else { return };
-        let start = self.start(number).saturating_add(offset);
-        // Cache lines begin at multiples of their length, in the file as in memory: maps begin at a page.
-        for at in (start & !(LINE - 1)..start.saturating_add(length)).step_by(LINE) {
-            prefetch(bytes, at);
+        if let Some(bytes) = file.bytes() {
+            prefetch_lines(bytes, self.start(number).saturating_add(offset), length);
         }
+    }
+}
+
+#[inline]
+fn prefetch_lines(bytes: &[u8], start: usize, length: usize) {
+    const LINE: usize = 64;
+    // Cache lines begin at multiples of their length, in the file as in memory: maps begin at a page.
+    for at in (start & !(LINE - 1)..start.saturating_add(length)).step_by(LINE) {
+        prefetch(bytes, at);
     }
 }

@@ -1,6 +1,6 @@
 //! A unit of ids: a page of numbers or counts, or a frame of texts.
 
-use super::file::{PageSet, Pages, SegmentFile};
+use super::file::{PageBuffer, PageSet, Pages, SegmentFile};
 use super::text_ids::packing::{Unpacker, frame_length, open_dictionary};
 use crate::error::{Error, Result};
 use crate::fingerprint::IdRef;
@@ -19,7 +19,7 @@ use zstd::dict::DecoderDictionary;
 /// Buffers that reading ids of any segments reuses, and the last frame.
 #[derive(Debug, Default)]
 pub(crate) struct IdScratch {
-    buffer: Vec<u8>,
+    buffer: PageBuffer,
     unpacker: Unpacker,
     frame: TextFrame,
     /// The reader and the number of the frame above, if it is sound.
@@ -71,8 +71,7 @@ impl IdPages {
     /// Prefetches the head of a page, and about where the ids of the `nth` of the `begun` fingerprints are that begin
     /// there: exactly, if each has one.
     pub(super) fn prefetch(&self, file: &SegmentFile, number: u64, nth: usize, begun: u16) {
-        self.pages.will_read(file, number);
-        self.pages.prefetch(file, number, 0, 1);
+        self.pages.announce(file, number, 0, 1);
         let ids = id_page::SIZE - CHECKSUM - id_page::HEADER;
         self.pages.prefetch(file, number, id_page::HEADER + ids * nth / usize::from(begun.max(1)), 16);
     }
@@ -119,7 +118,7 @@ impl IdFrames {
             return Ok(&scratch.frame);
         }
         scratch.holds = None;
-        let packed = page::open(file.read(place(), &mut scratch.buffer)?, Stream::Ids, number)?;
+        let packed = page::open(file.read(place(), scratch.buffer.bytes())?, Stream::Ids, number)?;
         let frame = &mut scratch.frame;
         frame.parse(scratch.unpacker.unpack(packed, self.dictionary.as_ref())?)?;
         if frame.begun() != usize::from(begun) {

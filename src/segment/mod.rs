@@ -53,7 +53,7 @@ pub(crate) use build::chunk::{Expected, RecordChunk, chunks};
 pub(crate) use build::id_index::{IdIndexEntries, id_hash, id_hash_of};
 pub use damage::Damage;
 pub(crate) use directory::Directory;
-pub(crate) use file::SegmentFile;
+pub(crate) use file::{PageBuffer, SegmentFile};
 pub(crate) use filter::{Filter, FilterPrefix};
 pub(crate) use id_cursor::IdCursor;
 #[cfg(any(test, fuzzing))]

@@ -1,12 +1,12 @@
 //! A segment open for reading.
 
-use super::file::SegmentFile;
+use super::file::{PageBuffer, SegmentFile};
 use super::id_reader::Ids;
 use super::obsolete_files::ObsoleteFiles;
 use super::sketches::Sketches;
 use super::table::{Scratch, Table};
 use crate::bits::low_mask;
-use crate::env::{Env, ReadMode};
+use crate::env::{Env, PageCache, ReadMode};
 use crate::error::{Error, Result};
 use crate::executor::Mutex;
 use crate::fingerprint::Fingerprint;
@@ -40,6 +40,11 @@ impl Segment {
     /// Opens a segment file and checks everything but its pages, and of block indexes all chunks but the last.
     pub(crate) fn open(env: &dyn Env, path: &Path, mode: ReadMode) -> Result<Self> {
         Self::of_file(open_file(env, path, mode)?)
+    }
+
+    /// As [`Segment::open`]; keeps pages in this cache.
+    pub(crate) fn open_cached(env: &dyn Env, path: &Path, mode: ReadMode, cache: &Arc<PageCache>) -> Result<Self> {
+        Self::of_file(open_file(env, path, mode)?.with_cache(cache))
     }
 
     pub(crate) fn of_file(file: SegmentFile) -> Result<Self> {
@@ -103,7 +108,7 @@ impl Segment {
     }
 
     /// The sketch of the record of this rank in the run's records; empty if records have none.
-    pub(crate) fn sketch<'a>(&'a self, rank: u64, buffer: &'a mut Vec<u8>) -> Result<&'a [u8]> {
+    pub(crate) fn sketch<'a>(&'a self, rank: u64, buffer: &'a mut PageBuffer) -> Result<&'a [u8]> {
         self.sketches.as_ref().map_or(Ok(&[]), |sketches| sketches.get(&self.file, rank, buffer))
     }
 

@@ -1,6 +1,6 @@
 //! The sketches in a segment of keys: rows of one size, in the order of the run's records (format-spec/keys.md).
 
-use super::file::{Pages, SegmentFile};
+use super::file::{PageBuffer, Pages, SegmentFile};
 use crate::error::{Error, Result};
 use crate::format::CHECKSUM;
 use crate::format::footer::{Footer, Span};
@@ -40,7 +40,7 @@ impl Sketches {
     }
 
     /// The sketch of the record of this rank.
-    pub(crate) fn get<'a>(&self, file: &'a SegmentFile, rank: u64, buffer: &'a mut Vec<u8>) -> Result<&'a [u8]> {
+    pub(crate) fn get<'a>(&self, file: &'a SegmentFile, rank: u64, buffer: &'a mut PageBuffer) -> Result<&'a [u8]> {
         let in_page = rows_per_page(self.size) as u64;
         let offset = (rank % in_page) as usize * self.size;
         let page = self.pages.get(file, rank / in_page, buffer)?;
@@ -50,7 +50,7 @@ impl Sketches {
 
     /// Checks the checksum and the padding of every page; returns the error of each that is damaged.
     pub(super) fn verify(&self, file: &SegmentFile) -> Vec<Error> {
-        let (mut buffer, used) = (Vec::new(), rows_per_page(self.size) * self.size);
+        let (mut buffer, used) = (PageBuffer::default(), rows_per_page(self.size) * self.size);
         let check = |number| {
             let page = self.pages.get(file, number, &mut buffer)?;
             let padding = page.get(used..page.len().saturating_sub(CHECKSUM)).unwrap_or_default();

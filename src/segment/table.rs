@@ -1,7 +1,7 @@
 //! One table of a segment, open for reading.
 
 use super::block_index::BlockIndex;
-use super::file::{Pages, SegmentFile};
+use super::file::{PageBuffer, Pages, SegmentFile};
 use super::filter::{Filter, FilterBuilder};
 use crate::codec::{BlockBuffer, BlockKind, Codes, decode_block};
 use crate::error::{Error, Result};
@@ -19,7 +19,7 @@ use std::sync::{Arc, OnceLock};
 
 #[derive(Debug, Default)]
 pub(crate) struct Scratch {
-    page: Vec<u8>,
+    page: PageBuffer,
     block: BlockBuffer,
     heads: Vec<u64>,
 }
@@ -170,8 +170,7 @@ impl Table {
     #[inline]
     pub(crate) fn announce(&self, block: usize) -> Result<Option<u64>> {
         let Some((place, shape)) = self.index.block(block)? else { return Ok(None) };
-        self.pages.will_read(&self.file, place.page);
-        self.pages.prefetch(&self.file, place.page, place.offset, place.length);
+        self.pages.announce(&self.file, place.page, place.offset, place.length);
         Ok(Some(self.index.greatest(shape.last)))
     }
 
@@ -239,8 +238,7 @@ impl Table {
     #[inline]
     pub(crate) fn prefetch_row(&self, number: u64) {
         let (page, offset) = self.row_place(number);
-        self.pages.will_read(&self.file, page);
-        self.pages.prefetch(&self.file, page, offset, self.row_bytes());
+        self.pages.announce(&self.file, page, offset, self.row_bytes());
     }
 
     #[inline]

@@ -2,7 +2,7 @@
 
 use crate::bitset::{NumberRanks, NumberSet};
 use crate::error::Result;
-use crate::segment::{Ranks, Scratch, Segment, SegmentRecords};
+use crate::segment::{PageBuffer, Ranks, Scratch, Segment, SegmentRecords};
 use crate::version::newest::NewestEntries;
 use crate::version::run::Run;
 use std::sync::Arc;
@@ -58,7 +58,7 @@ impl<'a> SketchCursor<'a> {
     }
 
     /// The sketch of a record; empty if it has none, or no run has the record.
-    pub(crate) fn of<'b>(&mut self, number: u64, buffer: &'b mut Vec<u8>) -> Result<&'b [u8]>
+    pub(crate) fn of<'b>(&mut self, number: u64, buffer: &'b mut PageBuffer) -> Result<&'b [u8]>
     where
         'a: 'b,
     {

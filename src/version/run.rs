@@ -111,7 +111,8 @@ pub(crate) fn open_segment(
     entry: &SegmentEntry,
 ) -> Result<Segment> {
     let path = store.join(segment_name(entry.number));
-    let segment = Segment::open(&*options.env, &path, options.read_mode).map_err(|error| match error.kind() {
+    let segment = Segment::open_cached(&*options.env, &path, options.read_mode, &options.page_cache);
+    let segment = segment.map_err(|error| match error.kind() {
         ErrorKind::NotFound => Error::damaged("a segment of the store is missing").at_path(&path),
         _ => error,
     })?;

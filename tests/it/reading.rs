@@ -1,7 +1,7 @@
 //! The time of page checks: every time with positioned reads, at the first access in a memory map.
 
 use crate::support::*;
-use fpstore::{ErrorKind, Options, Parameters, ReadMode, Record, Records, Store, inspect};
+use fpstore::{ErrorKind, Filters, Options, Parameters, ReadMode, Record, Records, Store, inspect};
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -27,9 +27,9 @@ fn section(segment: &Path, name: &str) -> (usize, usize) {
 }
 
 #[test]
-fn positioned_reads_check_every_page_every_time() {
+fn positioned_reads_without_a_cache_check_every_page_every_time() {
     let directory = tempfile::tempdir().unwrap();
-    let options = Options::new().with_read_mode(ReadMode::Pread);
+    let options = Options::new().with_read_mode(ReadMode::Pread).with_page_cache(0);
     let records = sample(20_000);
     let segment = make(&directory.path().join("store"), &records, &options);
     let store = <Store>::open_read_only(directory.path().join("store"), &options).unwrap();
@@ -60,6 +60,47 @@ fn positioned_reads_check_every_page_every_time() {
         }
         assert!(noticed > 0, "{name}");
     }
+}
+
+/// Pages enter the cache only if they are sound, answer from it whatever becomes of the file, and leave it for others.
+#[test]
+fn pages_in_the_cache_are_neither_read_nor_checked_again() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("store");
+    let records = sample(20_000);
+    let open = |bytes| {
+        let options = Options::new().with_read_mode(ReadMode::Pread).with_filters(Filters::Off).with_page_cache(bytes);
+        <Store>::open_read_only(&path, &options).unwrap()
+    };
+    let segment = make(&path, &records, &Options::new());
+    let bytes = fs::read(&segment).unwrap();
+    let asked: Vec<u64> = records.iter().step_by(97).map(|record| record.fingerprint).collect();
+    let (large, small) = (open(1 << 20), open(64 << 10));
+    let answers = |store: &Store| {
+        let mut searcher = store.searcher();
+        asked.iter().map(|&query| searcher.query(query, 3)).collect::<Vec<_>>()
+    };
+    for store in [&large, &small] {
+        for (&query, found) in asked.iter().zip(answers(store)) {
+            assert_eq!(found.unwrap(), expected(&records, query, 3));
+        }
+    }
+    let mut changed = bytes.clone();
+    let (start, pages) = section(&segment, "table 0 data");
+    (0..pages - 1).for_each(|page| changed[start + page * 4096 + 1000] ^= 0x10);
+    fs::write(&segment, &changed).unwrap();
+    for (&query, found) in asked.iter().zip(answers(&large)) {
+        assert_eq!(found.unwrap(), expected(&records, query, 3));
+    }
+    for store in [&small, &open(1 << 20)] {
+        let failed = answers(store).into_iter().filter_map(Result::err).collect::<Vec<_>>();
+        assert!(failed.len() > asked.len() / 2, "{} of {}", failed.len(), asked.len());
+        assert!(failed.iter().all(|error| error.kind() == ErrorKind::Damaged && error.offset().is_some()));
+        // A page that is damaged has not entered.
+        assert!(answers(store).into_iter().filter_map(Result::err).count() >= failed.len());
+    }
+    fs::write(&segment, &bytes).unwrap();
+    assert!(answers(&small).into_iter().all(|found| found.is_ok()));
 }
 
 /// The damaged pages, out of more than 140.

@@ -109,7 +109,7 @@ struct ArrowArrayStream {
 #define FPS_READ_MMAP 0
 
 /**
- * Every page is read and checked each time.
+ * Pages are read when they are needed, and checked; 64 MiB of them stay in memory.
  */
 #define FPS_READ_PREAD 1
 

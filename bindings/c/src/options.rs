@@ -58,7 +58,7 @@ pub struct fps_options {
 
 /// Files are mapped, the fastest way.
 pub const FPS_READ_MMAP: u32 = 0;
-/// Every page is read and checked each time.
+/// Pages are read when they are needed, and checked; 64 MiB of them stay in memory.
 pub const FPS_READ_PREAD: u32 = 1;
 
 /// Filters are made after opening, while queries already run.

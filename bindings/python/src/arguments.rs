@@ -71,6 +71,7 @@ fn keeper(given: Option<&Bound<'_, PyAny>>, kind: IdKind) -> PyResult<Keeper> {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Opening {
     pub(crate) read_mode: Option<String>,
+    pub(crate) page_cache: Option<Size>,
     pub(crate) filters: Option<String>,
     pub(crate) filter_memory: Option<Size>,
     pub(crate) memory: Option<Size>,
@@ -81,9 +82,10 @@ pub(crate) struct Opening {
 impl Opening {
     /// The arguments of `open` that were given, by their names.
     pub(crate) fn given<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
-        let Self { read_mode, filters, filter_memory, memory, tmp_dir, threads } = self.clone();
+        let Self { read_mode, page_cache, filters, filter_memory, memory, tmp_dir, threads } = self.clone();
         let all = [
             ("read_mode", read_mode.into_bound_py_any(py)?),
+            ("page_cache", page_cache.into_bound_py_any(py)?),
             ("filters", filters.into_bound_py_any(py)?),
             ("filter_memory", filter_memory.into_bound_py_any(py)?),
             ("memory", memory.into_bound_py_any(py)?),
@@ -102,6 +104,9 @@ impl Opening {
         if let Some(mode) = &self.read_mode {
             let mode = named("read_mode", mode, &[("mmap", ReadMode::Mmap), ("pread", ReadMode::Pread)])?;
             options = options.with_read_mode(mode);
+        }
+        if let Some(size) = &self.page_cache {
+            options = options.with_page_cache(size.bytes()?);
         }
         if let Some(when) = &self.filters {
             let values = [("background", Filters::Background), ("at-open", Filters::AtOpen), ("off", Filters::Off)];

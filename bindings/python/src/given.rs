@@ -38,7 +38,8 @@ arguments! {
     "a whole number from 0 to 18446744073709551615": count usize, nearest Option<usize>, threads Option<usize>,
         min_shared u64, min_size u64, max_key_frequency Option<u64>;
     "a number": min_jaccard Option<f64>, threshold Option<f64>;
-    "a number of bytes from 0 on, or a text such as '4GiB'": memory Option<Size>, filter_memory Option<Size>;
+    "a number of bytes from 0 on, or a text such as '4GiB'": memory Option<Size>, filter_memory Option<Size>,
+        page_cache Option<Size>;
     "a whole number from 0 to 18446744073709551615, or a str": id GivenId;
     "bytes": sketches Vec<u8>;
     "a str": kind &'a str, ids &'a str, linkage &'a str, durability &'a str, method &'a str, a String, b String,

@@ -32,7 +32,7 @@ use crate::store::PyStore;
 /// hasher : what makes the fingerprints; others are refused then
 /// key_bits, sketch, sample_bits : of a key index: bits of a stored key, of a sketch (0, the default: none) and of its
 ///     samples (1)
-/// read_mode, filters, filter_memory, memory, tmp_dir, threads : as of `open`
+/// read_mode, page_cache, filters, filter_memory, memory, tmp_dir, threads : as of `open`
 ///
 /// Raises AlreadyExistsError if there is something at the path, InvalidInputError if an argument is refused.
 ///
@@ -44,8 +44,8 @@ use crate::store::PyStore;
 #[pyfunction]
 #[pyo3(signature = (
     path, *, kind="fingerprints", width=None, max_distance=None, ids="u64", plan=None, codec=None, block_size=None,
-    id_index=false, hasher=None, key_bits=None, sketch=None, sample_bits=None, read_mode=None, filters=None,
-    filter_memory=None, memory=None, tmp_dir=None, threads=None
+    id_index=false, hasher=None, key_bits=None, sketch=None, sample_bits=None, read_mode=None, page_cache=None,
+    filters=None, filter_memory=None, memory=None, tmp_dir=None, threads=None
 ))]
 #[expect(clippy::too_many_arguments, reason = "keyword arguments of Python")]
 pub(crate) fn create(
@@ -64,13 +64,14 @@ pub(crate) fn create(
     #[pyo3(from_py_with = given::sketch)] sketch: Option<u16>,
     #[pyo3(from_py_with = given::sample_bits)] sample_bits: Option<u8>,
     #[pyo3(from_py_with = given::read_mode)] read_mode: Option<String>,
+    #[pyo3(from_py_with = given::page_cache)] page_cache: Option<Size>,
     #[pyo3(from_py_with = given::filters)] filters: Option<String>,
     #[pyo3(from_py_with = given::filter_memory)] filter_memory: Option<Size>,
     #[pyo3(from_py_with = given::memory)] memory: Option<Size>,
     #[pyo3(from_py_with = given::tmp_dir)] tmp_dir: Option<PathBuf>,
     #[pyo3(from_py_with = given::threads)] threads: Option<usize>,
 ) -> PyResult<Py<PyAny>> {
-    let opening = Opening { read_mode, filters, filter_memory, memory, tmp_dir, threads };
+    let opening = Opening { read_mode, page_cache, filters, filter_memory, memory, tmp_dir, threads };
     let of_keys =
         [("key_bits", key_bits.is_some()), ("sketch", sketch.is_some()), ("sample_bits", sample_bits.is_some())];
     let of_fingerprints =
@@ -109,7 +110,8 @@ pub(crate) fn create(
 /// ----------
 /// path : the directory
 /// read_only : change nothing, and let another process write; such a store can be pickled
-/// read_mode : "mmap" (the fastest) or "pread" (checks every page each time)
+/// read_mode : "mmap" (the fastest) or "pread" (a file that another program changes or cuts gives an error)
+/// page_cache : with "pread", bytes of memory for pages that were read and checked; by default stores share 64 MiB
 /// filters : when filters are made in memory: "background", "at-open" or "off"
 /// filter_memory : most bytes of filters, a number or a text such as "2GiB"
 /// memory : bytes of memory of a load
@@ -126,7 +128,8 @@ pub(crate) fn create(
 /// 0
 #[pyfunction]
 #[pyo3(signature = (
-    path, *, read_only=false, read_mode=None, filters=None, filter_memory=None, memory=None, tmp_dir=None, threads=None
+    path, *, read_only=false, read_mode=None, page_cache=None, filters=None, filter_memory=None, memory=None,
+    tmp_dir=None, threads=None
 ))]
 #[expect(clippy::too_many_arguments, reason = "keyword arguments of Python")]
 pub(crate) fn open(
@@ -134,13 +137,14 @@ pub(crate) fn open(
     #[pyo3(from_py_with = given::path)] path: PathBuf,
     #[pyo3(from_py_with = given::read_only)] read_only: bool,
     #[pyo3(from_py_with = given::read_mode)] read_mode: Option<String>,
+    #[pyo3(from_py_with = given::page_cache)] page_cache: Option<Size>,
     #[pyo3(from_py_with = given::filters)] filters: Option<String>,
     #[pyo3(from_py_with = given::filter_memory)] filter_memory: Option<Size>,
     #[pyo3(from_py_with = given::memory)] memory: Option<Size>,
     #[pyo3(from_py_with = given::tmp_dir)] tmp_dir: Option<PathBuf>,
     #[pyo3(from_py_with = given::threads)] threads: Option<usize>,
 ) -> PyResult<Py<PyAny>> {
-    let opening = Opening { read_mode, filters, filter_memory, memory, tmp_dir, threads };
+    let opening = Opening { read_mode, page_cache, filters, filter_memory, memory, tmp_dir, threads };
     let (options, threads) = opening.options()?;
     let handle = call::run(py, move |_| Handle::open(&path, read_only, options, threads))?;
     opened(py, handle, opening)

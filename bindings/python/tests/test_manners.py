@@ -195,7 +195,8 @@ def test_values_are_pickled_and_copied(path, other):
 
 def test_a_store_is_pickled_with_its_options(path, tmp_path):
     fp.create(path).close()
-    options = {"read_mode": "pread", "filters": "off", "filter_memory": "1MiB", "tmp_dir": tmp_path, "threads": 2}
+    options = {"read_mode": "pread", "page_cache": "8MiB", "filters": "off", "filter_memory": "1MiB",
+               "tmp_dir": tmp_path, "threads": 2}
     reader = fp.open(path, read_only=True, **options)
     again = pickle.loads(pickle.dumps(reader))
     assert again.__reduce__()[1] == reader.__reduce__()[1] == (path, options)

@@ -6,7 +6,7 @@
 use crate::db::run_builder::{Made, Maker};
 use crate::error::Result;
 use crate::format::KeyFormat;
-use crate::segment::{Expected, Making, Scratch, Segment, SketchSource, chunks};
+use crate::segment::{Expected, Making, PageBuffer, Scratch, Segment, SketchSource, chunks};
 use crate::version::{Run, SketchCursor, keys_of, removed_numbers};
 use std::sync::Arc;
 
@@ -48,7 +48,7 @@ impl SketchSource for MergedSketches<'_> {
     fn visit(&self, visit: &mut dyn FnMut(&[u8]) -> Result<()>) -> Result<()> {
         let mut sketches = SketchCursor::new(self.runs.iter())?;
         let (table, mut numbers) = (self.records.primary_table()?, Vec::<u64>::new());
-        let (mut scratch, mut buffer) = (Scratch::default(), Vec::new());
+        let (mut scratch, mut buffer) = (Scratch::default(), PageBuffer::default());
         // A record of a run without keys has no sketch.
         let none = vec![0; self.size];
         for block in 0..table.index().len() {

@@ -4,7 +4,7 @@ use crate::bitset::NumberRanks;
 use crate::error::{Error, Result};
 use crate::format::KeyFormat;
 use crate::query::keys::jaccard;
-use crate::segment::Segment;
+use crate::segment::{PageBuffer, Segment};
 use crate::version::{ReadView, record_ranks};
 use std::sync::Arc;
 
@@ -19,8 +19,8 @@ pub(crate) struct Sketches {
 /// Buffers of a thread that compares.
 #[derive(Default)]
 pub(crate) struct SketchBuffers {
-    left: Vec<u8>,
-    right: Vec<u8>,
+    left: PageBuffer,
+    right: PageBuffer,
 }
 
 impl Sketches {
@@ -56,7 +56,7 @@ impl Sketches {
         Ok(Some(jaccard(self.format, a, b)))
     }
 
-    fn of<'b>(&'b self, number: u64, buffer: &'b mut Vec<u8>) -> Result<&'b [u8]> {
+    fn of<'b>(&'b self, number: u64, buffer: &'b mut PageBuffer) -> Result<&'b [u8]> {
         let mut runs = self.runs.iter();
         let found = runs.find_map(|(ranks, keys)| Some((ranks.of(number)?, keys)));
         let (rank, keys) = found.ok_or_else(|| Error::damaged("a record has no sketch"))?;

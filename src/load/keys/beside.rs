@@ -11,7 +11,7 @@ use crate::extsort::Workspace;
 use crate::fingerprint::{Id, IdAssignment, Record};
 use crate::format::parameters::check_same_keys;
 use crate::load::sorted_ids::IdSorter;
-use crate::segment::{Making, Segment, SketchSource, chunks};
+use crate::segment::{Making, PageBuffer, Segment, SketchSource, chunks};
 use crate::version::{ReadView, Run, SketchCursor, SuperVersion, keys_of, removed_numbers};
 use std::fmt;
 use std::sync::Arc;
@@ -136,7 +136,7 @@ impl fmt::Debug for Sketches<'_> {
 impl SketchSource for Sketches<'_> {
     fn visit(&self, visit: &mut dyn FnMut(&[u8]) -> Result<()>) -> Result<()> {
         let mut sketches = SketchCursor::new(self.records.view.version.runs.iter())?;
-        let (mut piece, mut buffer) = (Vec::new(), Vec::new());
+        let (mut piece, mut buffer) = (Vec::new(), PageBuffer::default());
         for record in self.records.records() {
             let end = piece.len() + self.bytes;
             piece.extend_from_slice(sketches.of(record?.fingerprint, &mut buffer)?);

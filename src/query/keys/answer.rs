@@ -6,7 +6,7 @@ use super::similarity::jaccard;
 use crate::error::{Error, Result};
 use crate::fingerprint::Id;
 use crate::format::KeyFormat;
-use crate::segment::{IdScratch, RankCursor, Scratch, Segment};
+use crate::segment::{IdScratch, PageBuffer, RankCursor, Scratch, Segment};
 use crate::version::{ReadView, Run};
 use std::cmp::Reverse;
 use std::sync::Arc;
@@ -35,7 +35,7 @@ struct Candidate {
 pub(super) struct Answerer {
     scratch: Scratch,
     ids: IdScratch,
-    buffer: Vec<u8>,
+    buffer: PageBuffer,
     found: Vec<Candidate>,
 }
 

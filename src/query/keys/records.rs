@@ -3,6 +3,7 @@
 use crate::error::Result;
 use crate::extsort::{Sorter, Workspace};
 use crate::fingerprint::Id;
+use crate::segment::PageBuffer;
 use crate::version::{ReadView, SketchCursor, StoreContext, keys_of};
 
 /// Calls `visit` with each record that is there, in the order of their numbers: its id, its stored keys as the leading
@@ -27,7 +28,7 @@ pub(crate) fn visit_records(
     let mut sketches = SketchCursor::new(view.version.runs.iter())?;
     let sorted = sorter.finish()?;
     let mut pairs = sorted.items(workspace.memory_of_chunks()).peekable();
-    let (mut own, mut buffer) = (Vec::new(), Vec::new());
+    let (mut own, mut buffer) = (Vec::new(), PageBuffer::default());
     for record in view.newest_entries::<u64>().live() {
         check()?;
         let record = record?;

@@ -12,7 +12,7 @@ mod ids;
 pub(crate) use ids::{SalvagedIds, SalvagedUnit};
 
 use super::Table;
-use super::file::{Pages, SegmentFile};
+use super::file::{PageBuffer, Pages, SegmentFile};
 use super::sketches::Sketches;
 use crate::env::{Env, ReadMode};
 use crate::error::{Error, Result};
@@ -83,7 +83,7 @@ impl Salvage {
     }
 
     /// The rows of a page; if it is damaged, its offset in place of each row.
-    pub(crate) fn rows<F: Fingerprint>(&self, page: u64, buffer: &mut Vec<u8>) -> Vec<std::result::Result<F, u64>> {
+    pub(crate) fn rows<F: Fingerprint>(&self, page: u64, buffer: &mut PageBuffer) -> Vec<std::result::Result<F, u64>> {
         let full = rows_per_page(F::BYTES);
         let before = page.saturating_mul(full as u64);
         let count = usize::try_from(self.footer.fingerprints.saturating_sub(before)).unwrap_or(full).min(full);
@@ -100,7 +100,7 @@ impl Salvage {
     }
 
     /// The sketch of the record of this rank; the offset of its page if that is damaged.
-    pub(crate) fn sketch<'a>(&'a self, rank: u64, buffer: &'a mut Vec<u8>) -> std::result::Result<&'a [u8], u64> {
+    pub(crate) fn sketch<'a>(&'a self, rank: u64, buffer: &'a mut PageBuffer) -> std::result::Result<&'a [u8], u64> {
         let sketches = self.sketches.as_ref().ok_or(0_u64)?;
         sketches.get(&self.file, rank, buffer).map_err(|error| error.offset().unwrap_or(0))
     }

@@ -43,6 +43,8 @@ fn all_matches_in_order_whatever_the_way() {
             ["--threads", "1"].as_slice(),
             &["--threads", "4"],
             &["--read", "pread"],
+            &["--read", "pread", "--page-cache", "0"],
+            &["--read", "pread", "--page-cache", "64KiB"],
             &["--read", "mmap", "--scan"],
             &["--quiet"],
         ] {

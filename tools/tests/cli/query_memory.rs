@@ -40,6 +40,9 @@ fn a_fingerprint_with_a_million_records() {
         assert_eq!(found.lines().count(), 1000);
         assert!(found.lines().all(|line| line.ends_with("\t1000000")), "{batch}");
     }
+    // The cache of pages is a part of the memory.
+    let found = ask(&place, 64, &store, &many, &["--count", "--batch", "never", "--read", "pread"]);
+    assert!(found.lines().count() == 1000 && found.lines().all(|line| line.ends_with("\t1000000")));
     let found = ask(&place, 64, &store, &many, &["--first"]);
     assert_eq!(found.lines().filter(|line| line.contains("\t0123456789abcdef\t1\t")).count(), 1000);
     let found = ask(&place, 64, &store, &many, &["--nearest", "3"]);

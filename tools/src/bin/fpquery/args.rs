@@ -7,7 +7,7 @@ use clap::{Parser, ValueEnum};
 use fpstore_tools::common::Common;
 use fpstore_tools::input::InputOptions;
 use fpstore_tools::text_options::{HEADING, TextOptions};
-use fpstore_tools::{memory, size, width};
+use fpstore_tools::{memory, size, threads, width};
 
 const EXAMPLES: &str = "\
 Output: a line for every match, `query<TAB>match<TAB>distance<TAB>id`, in the order of the queries, then by distance,
@@ -130,6 +130,11 @@ pub(crate) struct Args {
     #[arg(long, value_enum, value_name = "HOW", default_value = "mmap", conflicts_with = "corpus")]
     pub(crate) read: Read,
 
+    /// With --read pread: memory for blocks, which are neither read nor checked again while they are in it [default:
+    /// 64MiB, or an eighth of --memory if that is less]
+    #[arg(long, value_name = "SIZE", value_parser = size::parse, conflicts_with = "corpus")]
+    pub(crate) page_cache: Option<u64>,
+
     /// Prefix filters, about a byte of memory for each fingerprint and table: on = built before the first query; off
     /// [default: built while queries run, if there are more than 256]
     #[arg(long, value_enum, value_name = "WHETHER", conflicts_with = "corpus")]
@@ -169,6 +174,18 @@ impl Args {
     pub(crate) fn document_memory(&self) -> u64 {
         const MOST: u64 = 256 << 20;
         if self.text { (memory::of_load(self.memory) / 4).min(MOST) } else { 0 }
+    }
+
+    /// Returns the memory for blocks that were read: none if files are mapped.
+    pub(crate) fn page_cache(&self) -> u64 {
+        const MOST: u64 = 64 << 20;
+        let usual = || self.memory.map_or(MOST, |memory| (memory / 8).min(MOST));
+        if self.read == Read::Pread { self.page_cache.unwrap_or_else(usual) } else { 0 }
+    }
+
+    /// Returns the options of opening the store: how files are read.
+    pub(crate) fn reading(&self) -> fpstore::Options {
+        threads::options().with_read_mode(self.read.into()).with_page_cache(self.page_cache())
     }
 
     /// Rejects a distance larger than the width.

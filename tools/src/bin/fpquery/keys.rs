@@ -71,9 +71,8 @@ pub(crate) fn run(args: &Args, store: &Path, parameters: &Parameters) -> anyhow:
     if let Some(most) = most {
         how = how.with_nearest(most.saturating_add(usize::from(args.not_self)));
     }
-    let options = fpstore_tools::threads::options().with_read_mode(args.read.into());
-    let index = KeyIndex::open_read_only(store, &options)?;
-    let taken = index.statistics().resident_bytes;
+    let index = KeyIndex::open_read_only(store, &args.reading())?;
+    let taken = index.statistics().resident_bytes + args.page_cache();
     let memory = Memory::beside(args.memory, args.document_memory(), store, taken)?;
     let answering = Answering { args, index: &index, how, most, memory };
     let mut writing = Writing { kind: parameters.ids(), args, output: None, found: 0 };

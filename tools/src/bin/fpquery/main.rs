@@ -92,7 +92,7 @@ fn answer<F: Fingerprint>(args: &Args, store: &Path, parameters: &Parameters) ->
     let merging = merging_distance(args, &question)?.filter(|_| args.batch == BatchMode::Always || queries.all_there());
     let mut later = args.filter.is_none();
     let filters = args.filter.map_or(Filters::Off, Filters::from);
-    let mut options = fpstore_tools::threads::options().with_read_mode(args.read.into()).with_filters(filters);
+    let mut options = args.reading().with_filters(filters);
     if let Some(bytes) = Memory::filters(args.memory, args.filter_memory) {
         options = options.with_filter_memory(bytes);
     }
@@ -102,7 +102,8 @@ fn answer<F: Fingerprint>(args: &Args, store: &Path, parameters: &Parameters) ->
         queries.need_ids(parameters.ids())?;
     }
     let filtering = store.filter_statistics();
-    let taken = store.statistics().resident_bytes + filtering.wanted_bytes - filtering.refused_bytes;
+    let filters_take = filtering.wanted_bytes - filtering.refused_bytes;
+    let taken = store.statistics().resident_bytes + filters_take + args.page_cache();
     let memory = Memory::beside(args.memory, args.document_memory(), store.path(), taken)?;
     warn_of_wide_radius(args, &question, &store);
     if filters != Filters::Off {
