@@ -213,6 +213,8 @@ def main():
     package(options.package)
     problems = []
     widths = DISTANCE if options.data in ("uniform", "clustered") else {64: DISTANCE[64]}
+    if options.data not in ("uniform", "clustered"):
+        options.records = min(options.records, pathlib.Path(options.data).stat().st_size // 8)
     for width, k in widths.items():
         print(f"\n{options.data}, {options.records:,} fingerprints of {width} bits, distance {k}, {os.cpu_count()} "
               f"cores, medians of {options.rounds} rounds\n")
