@@ -54,9 +54,9 @@ pub enum Filters {
 }
 
 impl Default for Options {
-    /// The real file system, read by memory map; 64 MiB for pages where it is not; filters made in the background, in at
-    /// most half of the available memory ([`Options::with_filter_memory`]); loads too ([`Options::with_load_memory`]);
-    /// memtables of 64 MiB; maintenance in the background.
+    /// The real file system, read by memory map; 64 MiB for pages where it is not; filters made in the background, in
+    /// at most half of the available memory ([`Options::with_filter_memory`]); loads too
+    /// ([`Options::with_load_memory`]); memtables of 64 MiB; maintenance in the background.
     fn default() -> Self {
         Self {
             read_mode: ReadMode::default(),
@@ -87,9 +87,9 @@ impl Options {
         self
     }
 
-    /// Keeps the pages that queries read with [`ReadMode::Pread`] in at most about this many bytes of memory, 64 MiB by
-    /// default. A page there is neither read nor checked again. Stores opened with clones of the same options share the
-    /// memory; maps ([`ReadMode::Mmap`]) do not need it.
+    /// Keeps the pages that are read with [`ReadMode::Pread`], but not text ids, in at most about this many bytes of
+    /// memory, 64 MiB by default. A page there is neither read nor checked again. Stores opened with clones of the same
+    /// options share the memory; maps ([`ReadMode::Mmap`]) do not need it.
     #[must_use]
     pub fn with_page_cache(mut self, bytes: u64) -> Self {
         self.page_cache = Arc::new(PageCache::new(bytes));

@@ -201,7 +201,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--records", type=int, default=1_000_000)
     parser.add_argument("--rounds", type=int, default=3)
-    parser.add_argument("--peers", default=",".join(PACKAGES))
+    parser.add_argument("--peers", default="hammingbird,faiss")
     parser.add_argument("--data", default="uniform", help="uniform, clustered, or a file [default: uniform]")
     parser.add_argument("--package", help="a wheel, or a directory with the package [default: target/python/wheels]")
     parser.add_argument("--measure", nargs=2, help=argparse.SUPPRESS)

@@ -318,6 +318,9 @@ impl<F: Fingerprint> Reading<F> {
                     as_new = Some(next);
                 }
             }
+            if let Some(error) = new.take_error() {
+                return Err(error.into());
+            }
             if chunk.old.len() >= RECORDS || chunk.names.bytes() >= CHUNK {
                 // Records with equal first 64 bits are one chunk of the order, and possibly several here.
                 let head = fingerprint.word(0);

@@ -2,7 +2,8 @@
 //!
 //! A page enters when its checksum was found to hold, and is not checked again while it stays. quick_cache decides
 //! which pages stay (S3-FIFO: Yang et al., "FIFO queues are all you need for cache eviction", 2023): one that is read
-//! once, as by a scan, does not displace those that are read again and again.
+//! once does not displace those that are read again and again. A pass over all blocks asks for a page once a block, so
+//! its pages count as read again.
 
 use quick_cache::Weighter;
 use quick_cache::sync::Cache;

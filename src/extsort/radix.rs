@@ -68,6 +68,7 @@ pub(crate) fn sorted_in<S: Sync, T: Copy + Ord + Default + Send + Sync>(
 /// Values of any kind, which will be overwritten.
 fn of_length<T: Copy + Default + Send>(length: usize, mut space: Vec<T>) -> Vec<T> {
     if space.capacity() < length {
+        drop(space);
         space = Vec::with_capacity(length);
         // The threads share the first touch of its pages, at which the system clears them.
         rayon::iter::repeat_n(T::default(), length).collect_into_vec(&mut space);

@@ -126,7 +126,9 @@ impl<F: Fingerprint> RecordSorter<F> {
         }
         let number = self.given;
         self.given += 1;
-        self.sample.push(fingerprint);
+        if F::WIDTH <= 64 {
+            self.sample.push(fingerprint);
+        }
         match (&mut self.sorter, id) {
             (Sorters::Without(sorter), IdRef::None) => sorter.push(NumberedRecord { fingerprint, id: number }),
             (Sorters::Numbers(sorter), IdRef::Number(id)) => sorter.push(NumberedRecord { fingerprint, id }),

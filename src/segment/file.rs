@@ -229,7 +229,8 @@ impl Pages {
 #[inline]
 fn prefetch_lines(bytes: &[u8], start: usize, length: usize) {
     const LINE: usize = 64;
-    // Cache lines begin at multiples of their length, in the file as in memory: maps begin at a page.
+    // Cache lines begin at multiples of their length, in the file as in memory: maps begin at a page. Pages of the
+    // cache may begin anywhere, so a last line may be missed there.
     for at in (start & !(LINE - 1)..start.saturating_add(length)).step_by(LINE) {
         prefetch(bytes, at);
     }

@@ -18,8 +18,9 @@
 //! everything in order; [`Ranks`] finds ranks in order, [`RankSearch`] those of many keys together.
 //!
 //! **Upkeep.** `verify` checks every byte, `salvage` reads the sound parts of a damaged segment, and `obsolete_files`
-//! removes files after their last reader. A `Segment` is shared between threads by `Arc`, and no read takes a lock:
-//! filters are set once (`OnceLock`); chunks of indexes and bits for checked pages are atomics.
+//! removes files after their last reader. A `Segment` is shared between threads by `Arc`, and no read of a mapped file
+//! takes a lock: filters are set once (`OnceLock`); chunks of indexes and bits for checked pages are atomics. Positioned
+//! reads take one of the page cache.
 
 mod block_index;
 mod build;

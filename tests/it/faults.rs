@@ -275,6 +275,7 @@ fn a_load_reads_no_more_of_the_store_once_reading_has_failed() {
     let failing = Failing::new(Arc::new(fixture.env.clone()), 0..0);
     let options = Options::new()
         .with_read_mode(ReadMode::Pread)
+        .with_page_cache(0)
         .with_maintenance(Maintenance::Manual)
         .with_env(Arc::new(failing.clone()));
     let store = <Store>::open(&fixture.path, &options).unwrap();

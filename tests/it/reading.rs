@@ -1,4 +1,4 @@
-//! The time of page checks: every time with positioned reads, at the first access in a memory map.
+//! The time of page checks: every time with positioned reads without a cache, at the first access in a memory map.
 
 use crate::support::*;
 use fpstore::{ErrorKind, Filters, Options, Parameters, ReadMode, Record, Records, Store, inspect};

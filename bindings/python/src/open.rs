@@ -111,7 +111,8 @@ pub(crate) fn create(
 /// path : the directory
 /// read_only : change nothing, and let another process write; such a store can be pickled
 /// read_mode : "mmap" (the fastest) or "pread" (a file that another program changes or cuts gives an error)
-/// page_cache : with "pread", bytes of memory for pages that were read and checked; by default stores share 64 MiB
+/// page_cache : with "pread", bytes of memory for pages that were read and checked; by default 64 MiB, which stores
+///     without `threads` share
 /// filters : when filters are made in memory: "background", "at-open" or "off"
 /// filter_memory : most bytes of filters, a number or a text such as "2GiB"
 /// memory : bytes of memory of a load

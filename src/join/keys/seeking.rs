@@ -5,7 +5,7 @@ use crate::fingerprint::Record;
 use crate::segment::{Segment, SegmentRecords};
 use std::sync::Arc;
 
-/// Finds the records of keys that ascend, without decoding the blocks between them.
+/// Finds the records of keys that ascend, and decodes few of the blocks between them.
 pub(super) struct KeySeeker {
     entries: SegmentRecords,
     next: Option<Record>,

@@ -159,6 +159,7 @@ fn encode<'b, F: Fingerprint>(
             buffer.push(&mut fingerprints, workspace)?;
         }
     }
+    drop(fingerprints);
     let counts = (records, buffer.counted());
     if buffer.counted() == 0 {
         return Ok(counts);

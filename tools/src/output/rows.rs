@@ -191,7 +191,8 @@ impl Rows {
         self.end();
     }
 
-    /// Appends the last cell once more, which costs less than to format it again.
+    /// Appends the last cell of the row once more, which costs less than to format it again. Not after
+    /// [`Rows::again`], and not as the first cell.
     pub fn same(&mut self) {
         let last = self.cell..self.text.len();
         self.begin();

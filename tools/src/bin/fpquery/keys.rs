@@ -72,7 +72,7 @@ pub(crate) fn run(args: &Args, store: &Path, parameters: &Parameters) -> anyhow:
         how = how.with_nearest(most.saturating_add(usize::from(args.not_self)));
     }
     let index = KeyIndex::open_read_only(store, &args.reading())?;
-    let taken = index.statistics().resident_bytes + args.page_cache();
+    let taken = index.statistics().resident_bytes.saturating_add(args.page_cache());
     let memory = Memory::beside(args.memory, args.document_memory(), store, taken)?;
     let answering = Answering { args, index: &index, how, most, memory };
     let mut writing = Writing { kind: parameters.ids(), args, output: None, found: 0 };

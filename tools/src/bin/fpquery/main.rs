@@ -103,7 +103,7 @@ fn answer<F: Fingerprint>(args: &Args, store: &Path, parameters: &Parameters) ->
     }
     let filtering = store.filter_statistics();
     let filters_take = filtering.wanted_bytes - filtering.refused_bytes;
-    let taken = store.statistics().resident_bytes + filters_take + args.page_cache();
+    let taken = (store.statistics().resident_bytes + filters_take).saturating_add(args.page_cache());
     let memory = Memory::beside(args.memory, args.document_memory(), store.path(), taken)?;
     warn_of_wide_radius(args, &question, &store);
     if filters != Filters::Off {

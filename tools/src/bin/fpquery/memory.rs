@@ -40,8 +40,8 @@ impl Memory {
             None => DEFAULT,
             Some(asked) => {
                 let has = memory::of_load(Some(asked)).saturating_sub(documents);
-                if has < taken + LEAST {
-                    let least = size::at_least(asked - has + taken + LEAST);
+                if has < taken.saturating_add(LEAST) {
+                    let least = size::at_least((asked - has + LEAST).saturating_add(taken));
                     bail!(
                         "--memory {}: what is in memory of {} takes {} of it; give {least} at least",
                         size::at_least(asked),
