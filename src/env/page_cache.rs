@@ -2,8 +2,8 @@
 //!
 //! A page enters when its checksum was found to hold, and is not checked again while it stays. quick_cache decides
 //! which pages stay (S3-FIFO: Yang et al., "FIFO queues are all you need for cache eviction", 2023): one that is read
-//! once does not displace those that are read again and again. A pass over all blocks asks for a page once a block, so
-//! its pages count as read again.
+//! once, as by a scan, does not displace those that are read again and again. A reader that asks for the blocks of a
+//! page one after another holds the page ([`CachedPage`]), so that this counts as reading it once.
 
 use quick_cache::Weighter;
 use quick_cache::sync::Cache;
@@ -16,10 +16,11 @@ const BESIDE: u64 = 96;
 /// The size of most pages.
 const USUAL: u64 = 4096;
 
+/// Number of files in all caches so far: a page that a reader holds is known by its file's number.
+static FILES: AtomicU64 = AtomicU64::new(0);
+
 pub(crate) struct PageCache {
     bytes: u64,
-    /// Number of files so far.
-    files: AtomicU64,
     /// Made for the first page.
     pages: OnceLock<Pages>,
 }
@@ -44,12 +45,12 @@ impl fmt::Debug for PageCache {
 impl PageCache {
     /// A cache that takes this many bytes, and no memory before the first page.
     pub(crate) fn new(bytes: u64) -> Self {
-        Self { bytes, files: AtomicU64::new(0), pages: OnceLock::new() }
+        Self { bytes, pages: OnceLock::new() }
     }
 
     /// The pages of one more file; `None` if the cache holds none.
     pub(crate) fn file(self: &Arc<Self>) -> Option<CachedFile> {
-        let number = self.files.fetch_add(1, Ordering::Relaxed);
+        let number = FILES.fetch_add(1, Ordering::Relaxed);
         (self.bytes >= USUAL + BESIDE).then(|| CachedFile { cache: Arc::clone(self), number })
     }
 }
@@ -61,19 +62,45 @@ pub(crate) struct CachedFile {
     number: u64,
 }
 
-impl CachedFile {
-    /// The page at this offset, if it is there.
+/// A page that a reader holds, and its place.
+#[derive(Debug)]
+pub(crate) struct CachedPage {
+    place: (u64, u64),
+    bytes: Arc<[u8]>,
+}
+
+impl CachedPage {
     #[inline]
-    pub(crate) fn get(&self, offset: u64) -> Option<Arc<[u8]>> {
-        self.cache.pages.get()?.get(&(self.number, offset))
+    pub(crate) fn bytes(&self) -> &[u8] {
+        &self.bytes
+    }
+}
+
+impl CachedFile {
+    /// The page at this offset: the last one that a reader held, if it is the same, or that of the cache.
+    #[inline]
+    pub(crate) fn get(&self, offset: u64, last: Option<CachedPage>) -> Option<CachedPage> {
+        let place = (self.number, offset);
+        match last {
+            Some(last) if last.place == place => Some(last),
+            _ => Some(CachedPage { place, bytes: self.cache.pages.get()?.get(&place)? }),
+        }
     }
 
-    /// Enters a page.
-    pub(crate) fn add(&self, offset: u64, page: &[u8]) {
+    /// The page at this offset, if it is there. Does not count as reading it.
+    #[inline]
+    pub(crate) fn peek(&self, offset: u64) -> Option<Arc<[u8]>> {
+        self.cache.pages.get()?.peek(&(self.number, offset))
+    }
+
+    /// Enters a page, and returns it.
+    pub(crate) fn add(&self, offset: u64, page: &[u8]) -> CachedPage {
         let bytes = self.cache.bytes;
         let usual = usize::try_from(bytes / (USUAL + BESIDE)).unwrap_or(usize::MAX);
         let pages = self.cache.pages.get_or_init(|| Cache::with_weighter(usual, bytes, Bytes));
-        pages.insert((self.number, offset), page.into());
+        let page = CachedPage { place: (self.number, offset), bytes: page.into() };
+        pages.insert(page.place, Arc::clone(&page.bytes));
+        page
     }
 }
 
@@ -83,18 +110,35 @@ mod tests {
 
     #[test]
     fn pages_stay_within_the_memory_and_files_apart() {
-        let cache = Arc::new(PageCache::new(1 << 20));
-        let (one, other) = (cache.file().unwrap(), cache.file().unwrap());
-        assert!(one.get(0).is_none());
+        let caches = [(); 2].map(|()| Arc::new(PageCache::new(1 << 20)));
+        let (one, other, apart) = (caches[0].file().unwrap(), caches[0].file().unwrap(), caches[1].file().unwrap());
+        assert!(one.get(0, None).is_none());
         for number in 0..1000u64 {
-            one.add(4096 * number, &[number as u8; 4096]);
-            assert_eq!(one.get(4096 * number).as_deref(), Some(&[number as u8; 4096][..]));
-            assert!(other.get(4096 * number).is_none());
+            let page = [number as u8; 4096];
+            assert_eq!(one.add(4096 * number, &page).bytes(), page);
+            assert_eq!(one.get(4096 * number, None).unwrap().bytes(), page);
+            for file in [&other, &apart] {
+                assert!(file.get(4096 * number, one.get(4096 * number, None)).is_none());
+            }
         }
-        let held: Vec<u64> = (0..1000).filter(|number| one.get(4096 * number).is_some()).collect();
+        let held: Vec<u64> = (0..1000).filter(|number| one.peek(4096 * number).is_some()).collect();
         assert!((200..=(1 << 20) / (4096 + 96)).contains(&held.len()), "{}", held.len());
         for number in held {
-            assert_eq!(one.get(4096 * number).unwrap()[..], [number as u8; 4096]);
+            assert_eq!(one.get(4096 * number, None).unwrap().bytes(), [number as u8; 4096]);
+        }
+    }
+
+    #[test]
+    fn a_page_that_is_held_is_there_though_it_left_the_cache() {
+        let file = Arc::new(PageCache::new(3 * 4200)).file().unwrap();
+        let added = (0..100u8).map(|number| (number, file.add(4096 * u64::from(number), &[number; 4096])));
+        let mut gone = added.collect::<Vec<_>>();
+        gone.retain(|(number, _)| file.peek(4096 * u64::from(*number)).is_none());
+        assert!(gone.len() >= 97);
+        for (number, page) in gone {
+            let again = file.get(4096 * u64::from(number), Some(page)).unwrap();
+            assert_eq!(again.bytes(), [number; 4096]);
+            assert!(file.get(4096 * 1000, Some(again)).is_none());
         }
     }
 

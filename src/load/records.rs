@@ -152,8 +152,12 @@ impl<F: Fingerprint> RecordSorter<F> {
             Sorters::Numbers(sorter) => RecordSource::Numbers(sorter.finish()?),
             Sorters::Texts(sorter) => RecordSource::Texts(sorter.finish()?),
         };
-        let sample = self.sample.finish();
-        Ok(SortedRecords { workspace: self.workspace, given: self.given, sample, source, distinct: OnceLock::new() })
+        let (workspace, given, distinct) = (self.workspace, self.given, OnceLock::new());
+        let mut sorted = SortedRecords { workspace, given, sample: Vec::new(), source, distinct };
+        if !sorted.is_in_memory() {
+            sorted.sample = self.sample.finish();
+        }
+        Ok(sorted)
     }
 }
 
@@ -182,7 +186,7 @@ impl<F: Fingerprint> RecordSorter<F> {
 pub struct SortedRecords<F: Fingerprint = u64> {
     workspace: Workspace,
     given: u64,
-    /// Some fingerprints from all over.
+    /// Some fingerprints from all over, if not all are in memory.
     sample: Vec<F>,
     source: RecordSource<F>,
     distinct: OnceLock<u64>,

@@ -1,7 +1,7 @@
 //! A segment file open for reading, and which of its pages were checked.
 
 use crate::codec::prefetch;
-use crate::env::{CachedFile, PageCache, ReadFile};
+use crate::env::{CachedFile, CachedPage, PageCache, ReadFile};
 use crate::error::{Error, Result};
 use crate::format::CHECKSUM;
 use crate::format::footer::Span;
@@ -22,7 +22,7 @@ pub(crate) struct SegmentFile {
 #[derive(Debug, Default)]
 pub(crate) struct PageBuffer {
     read: Vec<u8>,
-    cached: Option<Arc<[u8]>>,
+    cached: Option<CachedPage>,
 }
 
 impl PageBuffer {
@@ -39,7 +39,7 @@ impl SegmentFile {
 
     /// Keeps pages in a cache, unless the file is in memory.
     pub(super) fn with_cache(mut self, cache: &Arc<PageCache>) -> Self {
-        self.cached = if self.file.bytes().is_some() { None } else { cache.file() };
+        self.cached = cache.file().filter(|_| self.file.bytes().is_none());
         self
     }
 
@@ -144,9 +144,9 @@ impl Pages {
     pub(crate) fn get<'a>(&self, file: &'a SegmentFile, number: u64, buffer: &'a mut PageBuffer) -> Result<&'a [u8]> {
         let place = self.place(number);
         if let Some(cached) = &file.cached
-            && let Some(page) = cached.get(place.offset)
+            && let Some(page) = cached.get(place.offset, buffer.cached.take())
         {
-            return Ok(buffer.cached.insert(page));
+            return Ok(buffer.cached.insert(page).bytes());
         }
         let page = match file.bytes().and_then(|bytes| bytes.get(range(place)?)) {
             Some(page) => page,
@@ -157,7 +157,7 @@ impl Pages {
                 .map_err(|error| error.at_path(file.path()).at_offset(place.offset))?;
             self.checked.add(number);
         }
-        file.cached.iter().for_each(|cached| cached.add(place.offset, page));
+        buffer.cached = file.cached.as_ref().map(|cached| cached.add(place.offset, page));
         Ok(page)
     }
 
@@ -205,7 +205,7 @@ impl Pages {
                 self.will_read(file, number);
             }
             self.prefetch(file, number, offset, length);
-        } else if let Some(page) = file.cached.as_ref().and_then(|cached| cached.get(self.place(number).offset)) {
+        } else if let Some(page) = file.cached.as_ref().and_then(|cached| cached.peek(self.place(number).offset)) {
             prefetch_lines(&page, offset, length);
         } else {
             self.will_read(file, number);

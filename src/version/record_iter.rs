@@ -13,18 +13,37 @@ use std::vec::IntoIter;
 /// Iterates over the records of a store by fingerprint, then id. In a store without ids, each fingerprint comes once,
 /// with its count. Ends after the first error.
 pub struct RecordIter<F: Fingerprint = u64> {
-    source: Source<F>,
+    /// What may have more records of the share.
+    source: Option<Source<F>>,
     share: Share,
-    /// The next records.
+    /// The next records, and the error behind them.
     batch: IntoIter<Record<F>>,
+    failed: Option<Error>,
 }
 
 enum Source<F: Fingerprint> {
     /// The records of one segment: there is nothing to merge.
     Segment(Box<SegmentRecords<F>>),
     Merged(Box<dyn Iterator<Item = Result<Record<F>>> + Send>),
-    Failed(Error),
-    Ended,
+}
+
+impl<F: Fingerprint> Source<F> {
+    /// Reads the next records, and tells whether there may be more. After an error, those before it are there.
+    fn read(&mut self, batch: &mut Vec<Record<F>>) -> Result<bool> {
+        match self {
+            Self::Segment(records) => {
+                batch.extend(records.next_batch());
+                if batch.is_empty() { Ok(records.next().transpose()?.is_some()) } else { Ok(true) }
+            }
+            Self::Merged(records) => {
+                while batch.len() < BATCH {
+                    let Some(record) = records.next() else { return Ok(false) };
+                    batch.push(record?);
+                }
+                Ok(true)
+            }
+        }
+    }
 }
 
 /// Records that are merged at once.
@@ -42,7 +61,7 @@ impl<F: Fingerprint> RecordIter<F> {
     }
 
     fn of(source: Source<F>, share: Share) -> Self {
-        Self { source, share, batch: IntoIter::default() }
+        Self { source: Some(source), share, batch: IntoIter::default(), failed: None }
     }
 
     /// The records of a share of segments without tombstones.
@@ -74,36 +93,22 @@ impl<F: Fingerprint> RecordIter<F> {
 
     /// The error that is next, if there is one.
     pub(crate) fn take_error(&mut self) -> Option<Error> {
-        if self.batch.len() > 0 {
-            return None;
-        }
-        match std::mem::replace(&mut self.source, Source::Ended) {
-            Source::Failed(error) => Some(error),
-            source => {
-                self.source = source;
-                None
-            }
-        }
+        if self.batch.len() == 0 { self.failed.take() } else { None }
     }
 
     /// Reads the next records of the share, if the source has more.
     fn fill(&mut self) {
-        while self.batch.len() == 0 {
-            let (mut records, end) = match &mut self.source {
-                Source::Failed(_) | Source::Ended => return,
-                Source::Segment(records) => {
-                    let batch: Vec<_> = records.next_batch().collect();
-                    let end = batch.is_empty().then(|| records.next().and_then(Result::err));
-                    (batch, end)
-                }
-                Source::Merged(records) => merged_batch(records),
-            };
-            self.source = match end {
-                _ if records.last().is_some_and(|last| self.share.is_before(last.fingerprint)) => Source::Ended,
-                Some(Some(error)) => Source::Failed(error),
-                Some(None) => Source::Ended,
-                None => std::mem::replace(&mut self.source, Source::Ended),
-            };
+        while self.batch.len() == 0
+            && let Some(source) = &mut self.source
+        {
+            let mut records = Vec::new();
+            let more = source.read(&mut records);
+            let is_behind = records.last().is_some_and(|last| self.share.is_before(last.fingerprint));
+            if is_behind || !matches!(more, Ok(true)) {
+                self.source = None;
+            }
+            // An error behind the share is that of the next one.
+            self.failed = more.err().filter(|_| !is_behind);
             let is_in = |record: Option<&Record<F>>| record.is_none_or(|record| self.share.has(record.fingerprint));
             if !(is_in(records.first()) && is_in(records.last())) {
                 records.retain(|record| self.share.has(record.fingerprint));
@@ -111,20 +116,6 @@ impl<F: Fingerprint> RecordIter<F> {
             self.batch = records.into_iter();
         }
     }
-}
-
-/// Some records and, if these are the last ones, the error behind them, if there is one.
-fn merged_batch<F: Fingerprint>(
-    records: &mut dyn Iterator<Item = Result<Record<F>>>,
-) -> (Vec<Record<F>>, Option<Option<Error>>) {
-    let mut batch = Vec::with_capacity(BATCH);
-    while batch.len() < BATCH {
-        match records.next() {
-            Some(Ok(record)) => batch.push(record),
-            end => return (batch, Some(end.and_then(Result::err))),
-        }
-    }
-    (batch, None)
 }
 
 impl<F: Fingerprint> Iterator for RecordIter<F> {

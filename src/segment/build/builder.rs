@@ -241,20 +241,16 @@ fn table_batches<'a, F: Fingerprint>(
     layouts: &'a [TableLayout],
     buffer: &'a SecondaryKeyBuffer<F>,
 ) -> impl Iterator<Item = Vec<Secondary<'a>>> + Send {
-    let is_sorted = building.making.secondary.is_some();
+    let threads = rayon::current_num_threads();
     let at_once = match buffer.tables_at_once(building.making.workspace) {
-        many if many >= rayon::current_num_threads() && (is_sorted || buffer.in_memory().is_empty()) => layouts.len(),
-        at_once => at_once.min(rayon::current_num_threads()),
+        many if many >= threads && !buffer.are_in_memory() => layouts.len(),
+        at_once => at_once.min(threads),
     };
-    let numbers: Vec<usize> = (1..layouts.len()).collect();
-    let batches: Vec<_> = numbers.chunks(at_once).map(<[usize]>::to_vec).collect();
-    batches.into_iter().map(move |numbers| {
-        let table = |number| {
-            let layout = layouts.get(number)?;
-            let keys = if is_sorted { None } else { buffer.sorted_keys(number, layout) };
-            Some(Secondary { number, layout, keys })
-        };
-        numbers.into_iter().filter_map(table).collect()
+    let tables: Vec<(usize, &TableLayout)> = layouts.iter().enumerate().skip(1).collect();
+    let batches: Vec<_> = tables.chunks(at_once).map(<[_]>::to_vec).collect();
+    batches.into_iter().map(|batch| {
+        let sorted = |(number, layout)| Secondary { number, layout, keys: buffer.sorted_keys(number, layout) };
+        batch.into_iter().map(sorted).collect()
     })
 }
 

@@ -71,11 +71,15 @@ impl<F: Fingerprint> SecondaryKeyBuffer<F> {
         usize::try_from(tables).unwrap_or(usize::MAX).max(1)
     }
 
+    pub(crate) fn are_in_memory(&self) -> bool {
+        self.memory.len() as u64 == self.count
+    }
+
     /// The stored keys of table `number`, ascending, if the fingerprints are in memory. All threads sort.
     pub(crate) fn sorted_keys(&self, number: usize, layout: &TableLayout) -> Option<Vec<u64>> {
         let key = self.key(number, layout);
         let make = |row, &fingerprint: &F| key(row as u64, fingerprint);
-        self.spool.is_none().then(|| sorted(&self.memory, make, |&key| key))
+        self.are_in_memory().then(|| sorted(&self.memory, make, |&key| key))
     }
 
     /// The key of a row and its fingerprint in table `number`.
@@ -84,7 +88,7 @@ impl<F: Fingerprint> SecondaryKeyBuffer<F> {
         move |row, fingerprint| form.narrow_key(layout.permutation.head(fingerprint), row)
     }
 
-    /// Calls `visit` with the stored keys of table `number`, ascending, in pieces, if the fingerprints are in a file.
+    /// Calls `visit` with the stored keys of table `number`, ascending, in pieces.
     pub(crate) fn keys(
         &self,
         number: usize,
@@ -92,7 +96,9 @@ impl<F: Fingerprint> SecondaryKeyBuffer<F> {
         workspace: &Workspace,
         mut visit: impl FnMut(&[u64]) -> Result<()>,
     ) -> Result<()> {
-        let Some(spool) = &self.spool else { return Ok(()) };
+        let Some(spool) = &self.spool else {
+            return visit(&self.sorted_keys(number, layout).unwrap_or_default());
+        };
         let key = self.key(number, layout);
         // Each thread may make a table.
         let memory = workspace.memory_of_tables() / workspace.executor.threads() as u64;

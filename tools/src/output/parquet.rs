@@ -47,12 +47,13 @@ impl Writer {
         let schema = Arc::new(Schema::new(columns.iter().map(field).collect::<Vec<_>>()));
         let mut properties = WriterProperties::builder().set_compression(Compression::ZSTD(ZstdLevel::default()));
         for (column, field) in columns.iter().zip(schema.fields()) {
+            let is_number = *field.data_type() == DataType::UInt64;
             // Nearly all of them differ: a dictionary would cost time and be given up.
-            if matches!(column.kind, Kind::Fingerprint | Kind::Id) && *field.data_type() != DataType::Utf8 {
+            if column.kind == Kind::Fingerprint || column.kind == Kind::Id && is_number {
                 properties = properties.set_column_dictionary_enabled(column.name.into(), false);
             }
             // Ids have far fewer than 64 bits: packing those takes less space and time than compressing zeros.
-            if column.kind == Kind::Id && *field.data_type() == DataType::UInt64 {
+            if column.kind == Kind::Id && is_number {
                 properties = properties.set_column_encoding(column.name.into(), Encoding::DELTA_BINARY_PACKED);
             }
         }
@@ -64,21 +65,21 @@ impl Writer {
     }
 
     pub(super) fn write(&mut self, rows: &Rows) -> anyhow::Result<()> {
-        if rows.count() == 0 {
-            return Ok(());
-        }
+        if rows.count() == 0 { Ok(()) } else { self.encode(rows).with_context(|| self.name.clone()) }
+    }
+
+    fn encode(&mut self, rows: &Rows) -> anyhow::Result<()> {
         if self.columns.is_empty() {
-            let number = self.file.flushed_row_groups().len();
-            self.columns = self.groups.create_column_writers(number).with_context(|| self.name.clone())?;
+            self.columns = self.groups.create_column_writers(self.file.flushed_row_groups().len())?;
         }
         let columns = self.schema.fields().par_iter().zip(&mut self.columns).enumerate();
         let written = columns.map(|(number, (field, writer))| -> anyhow::Result<()> {
             let array = array(rows, number, self.schema.fields().len(), field.data_type())?;
             compute_leaves(field, &array)?.iter().try_for_each(|leaf| Ok(writer.write(leaf)?))
         });
-        written.collect::<anyhow::Result<()>>().with_context(|| self.name.clone())?;
+        written.collect::<anyhow::Result<()>>()?;
         self.rows += rows.count();
-        if self.rows >= GROUP { self.end_group().with_context(|| self.name.clone()) } else { Ok(()) }
+        if self.rows >= GROUP { self.end_group() } else { Ok(()) }
     }
 
     fn end_group(&mut self) -> anyhow::Result<()> {
