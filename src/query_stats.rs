@@ -6,7 +6,7 @@ use std::ops::{Add, AddAssign};
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct QueryStats {
-    /// Prefixes that were probed.
+    /// Prefixes that were probed, in filters or in block indexes.
     pub probes: u64,
     /// Prefixes that passed the filters and were looked up in block indexes.
     pub index_lookups: u64,

@@ -1,8 +1,9 @@
 //! Builds the prefix filters of an open store, before the first query or in the background.
 //!
 //! A budget limits the memory of all filters. Those that are built or being built keep theirs. The rest is divided
-//! evenly: the filters that are missing have fewer bits a key if it is less than they should have. If it is less than
-//! they need at least, it goes to the oldest segments, table by table, and a table that gets nothing has no filter.
+//! evenly: the filters that are missing have fewer bits a key if it is less than the smaller kind of them should have.
+//! If it is less than they need at least, it goes to the oldest segments, table by table, and a table that gets nothing
+//! has no filter. If it is more, the oldest segments have the larger kind.
 //! Queries read more blocks the smaller filters are. A filter keeps its bits until its segment is merged or the store is
 //! opened anew; so the segments of later writes get what earlier ones have left.
 //!
@@ -88,20 +89,32 @@ fn needs(segments: &[Arc<Segment>], at_work: &[(Place, FilterShape)]) -> (Vec<Pl
     tables.filter_map(need).unzip()
 }
 
-/// The filters that a budget allows to tables that have none.
+/// The filters that a budget allows to tables that have none: first the smaller kind for all of them, then what they
+/// should have while there is memory for it.
 fn granted(needs: &[Need], budget: u64) -> Vec<Option<FilterShape>> {
     let sum = |bytes: &dyn Fn(&Need) -> u64| needs.iter().map(bytes).fold(0, u64::saturating_add);
     let rest = budget.saturating_sub(sum(&|need| need.held.unwrap_or(0)));
-    let missing = sum(&|need| if need.held.is_none() { need.shape.bytes() } else { 0 });
+    let missing = sum(&|need| if need.held.is_none() { need.shape.smaller().bytes() } else { 0 });
     let mut left = rest;
     let grant = |&Need { shape, held }: &Need| {
+        let shape = shape.smaller();
         let even = u128::from(shape.bytes()) * u128::from(rest) / u128::from(missing.max(1));
         let bytes = u64::try_from(even).unwrap_or(u64::MAX).clamp(shape.least_bytes(), shape.bytes());
         let granted = if held.is_none() && bytes <= left { shape.within(bytes) } else { None };
         left -= granted.map_or(0, FilterShape::bytes);
         granted
     };
-    needs.iter().map(grant).collect()
+    let mut all: Vec<Option<FilterShape>> = needs.iter().map(grant).collect();
+    for (need, granted) in needs.iter().zip(&mut all) {
+        if let Some(granted) = granted
+            && need.shape != need.shape.smaller()
+            && let Some(more) = need.shape.bytes().checked_sub(granted.bytes()).filter(|&more| more <= left)
+        {
+            left -= more;
+            *granted = need.shape;
+        }
+    }
+    all
 }
 
 /// The threads that build filters. They end when no filter is left to build, or when this is dropped.
@@ -242,6 +255,23 @@ mod tests {
         assert_eq!(bytes(&needs, 2 * most + least - 1), [most, least, 0]);
         assert_eq!(bytes(&needs, most - 1), [0, least, 0]);
         assert_eq!(bytes(&needs, 0), [0, 0, 0]);
+    }
+
+    #[test]
+    fn what_is_left_makes_larger_filters_of_the_first() {
+        let shape = FilterShape::new(1_000_000, 20, Some(1)).unwrap();
+        let (large, small) = (shape.bytes(), shape.smaller().bytes());
+        assert!(large > 2 * small);
+        let granted = |budget| {
+            let needs = [Need { shape, held: None }; 2];
+            granted(&needs, budget).into_iter().map(|shape| shape.map_or(0, FilterShape::bytes)).collect::<Vec<_>>()
+        };
+        assert_eq!(granted(2 * large), [large, large]);
+        assert_eq!(granted(2 * large - 1), [large, small]);
+        assert_eq!(granted(large + small), [large, small]);
+        assert_eq!(granted(large + small - 1), [small, small]);
+        let less = granted(2 * small - 1);
+        assert!(less[0] < small && less[0] == less[1]);
     }
 
     #[test]

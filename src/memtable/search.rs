@@ -4,8 +4,7 @@ use super::MemtableShape;
 use crate::codec::prefetch;
 use crate::fingerprint::Fingerprint;
 use crate::memtable::table::Memtable;
-use crate::plan::masks::masks;
-use crate::plan::probing;
+use crate::plan::masks::{masks, number_of_masks};
 use crate::query_stats::QueryStats;
 use std::ops::ControlFlow;
 
@@ -41,7 +40,7 @@ impl MemtablePlan {
             let tables = shape.tables.iter().enumerate().zip(&radii);
             tables.filter_map(|((number, table), radius)| Some((number, table.prefix, (*radius)?)))
         };
-        let count: f64 = wanted().map(|(_, prefix, radius)| probing::masks(prefix, radius)).sum();
+        let count: f64 = wanted().map(|(_, prefix, radius)| number_of_masks(prefix, radius)).sum();
         if count > MOST_MASKS {
             return Self::scan();
         }

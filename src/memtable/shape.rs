@@ -3,7 +3,8 @@
 use crate::error::Result;
 use crate::fingerprint::IdKind;
 use crate::format::Parameters;
-use crate::plan::{Permutation, probing};
+use crate::plan::Permutation;
+use crate::plan::masks::number_of_masks;
 
 /// Numbers of fingerprints have 31 bits.
 pub(super) const MOST_RECORDS: usize = 1 << 30;
@@ -82,7 +83,7 @@ impl MemtableShape {
 fn prefix_of(leading: u32, radius: u32, records: usize) -> u32 {
     let meets = |prefix: u32| {
         let shared = SKEW * records as f64 / 2f64.powi(prefix.cast_signed());
-        probing::masks(prefix, radius) * (1.0 + shared)
+        number_of_masks(prefix, radius) * (1.0 + shared)
     };
     (1..=leading.max(1)).min_by(|&a, &b| meets(a).total_cmp(&meets(b))).unwrap_or(1)
 }

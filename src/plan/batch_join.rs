@@ -1,6 +1,7 @@
 //! The cost of merging a sorted batch of queries with a table, as an alternative to probing.
 
-use super::probing::{Shape, masks};
+use super::masks::number_of_masks;
+use super::probing::Shape;
 use super::{TableForm, Timings};
 
 /// Most flipped prefixes a query.
@@ -28,7 +29,7 @@ const LONGEST: u32 = 32;
 
 /// The longest prefix with at most [`MOST_FLIPS`] flips in a table with this many leading bits.
 pub(crate) fn longest_prefix(leading: u32, radius: u32) -> u32 {
-    (0..=leading.min(LONGEST)).rev().find(|&prefix| masks(prefix, radius) <= MOST_FLIPS).unwrap_or(0)
+    (0..=leading.min(LONGEST)).rev().find(|&prefix| number_of_masks(prefix, radius) <= MOST_FLIPS).unwrap_or(0)
 }
 
 /// Nanoseconds of one thread to merge queries with a table within `radius`. `covered` returns the blocks that the keys
@@ -37,7 +38,7 @@ pub(crate) fn nanos(shape: Shape, radius: u32, queries: f64, covered: impl Fn(u3
     let needed = (shape.keys.max(1.0).log2() as u32).saturating_add(SPARE_BITS);
     let prefix = longest_prefix(shape.leading, radius).min(needed);
     let keys_per_block = shape.keys / shape.blocks.max(1.0);
-    let probes = queries * masks(prefix, radius);
+    let probes = queries * number_of_masks(prefix, radius);
     let met = probes * covered(prefix) * keys_per_block;
     let blocks = (probes * (1.0 + covered(prefix))).min(shape.blocks);
     let Timings { key, next_block, row, .. } = Timings::IN_USE;
@@ -55,7 +56,7 @@ mod tests {
     use crate::plan::probing::{choose, evenly};
 
     fn shape(keys: f64) -> Shape {
-        Shape { blocks: keys / 50.0, keys, leading: 32, form: TableForm::Full, width: 64, filter: None }
+        Shape { blocks: keys / 50.0, keys, leading: 32, form: TableForm::Full, width: 64, filter: None, distance: 3 }
     }
 
     fn pays(keys: f64, queries: f64, radius: u32) -> bool {

@@ -152,13 +152,14 @@ pub(super) struct ProbedTable {
     pub(super) filter: Option<FilterShape>,
     pub(super) form: TableForm,
     pub(super) size: TableSize,
+    pub(super) distance: u32,
 }
 
 impl ProbedTable {
     pub(super) fn shape(&self, width: u32) -> Shape {
         let (blocks, keys) = (self.size.blocks, self.size.keys);
         let leading = self.form.searchable(self.layout.leading);
-        Shape { blocks, keys, leading, form: self.form, width, filter: self.filter }
+        Shape { blocks, keys, leading, form: self.form, width, filter: self.filter, distance: self.distance }
     }
 }
 
@@ -177,7 +178,7 @@ pub(super) fn probed(design: Design, workload: &Workload, bits_ratio: f64) -> Re
         let filter = FilterShape::of_table(form, workload.fingerprints, layout.leading, radius);
         let filter = filter.filter(|_| workload.filter);
         let size = TableSize::of(form, workload, bits_ratio);
-        Some(ProbedTable { layout, radius: radius?, filter, form, size })
+        Some(ProbedTable { layout, radius: radius?, filter, form, size, distance: workload.distance })
     });
     Ok(tables.collect())
 }

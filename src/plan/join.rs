@@ -4,7 +4,7 @@
 //! agree in at least c of the parts: the paper's choose-c-of-m designs. A join groups by the first part that agrees and
 //! then, level by level, by the next one. More levels mean more tables, and fewer comparisons in each.
 
-use super::probing::binomial;
+use super::masks::binomial;
 
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct JoinSize {

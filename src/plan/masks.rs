@@ -1,4 +1,4 @@
-//! The masks of a few flipped leading bits.
+//! The masks of a few flipped leading bits, and their number.
 
 use crate::bits::low_mask;
 
@@ -24,6 +24,15 @@ pub(crate) fn masks(prefix: u32, radius: u32) -> Vec<u64> {
     masks
 }
 
+/// Number of the [`masks`] of so many leading bits, which are those of the prefixes within a radius.
+pub(crate) fn number_of_masks(prefix: u32, radius: u32) -> f64 {
+    (0..=radius.min(prefix)).map(|flips| binomial(prefix, flips)).sum()
+}
+
+pub(super) fn binomial(n: u32, k: u32) -> f64 {
+    (0..k).fold(1.0, |product, i| product * f64::from(n - i) / f64::from(i + 1))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -36,6 +45,7 @@ mod tests {
         {
             let masks = masks(prefix, radius);
             assert_eq!((masks.len(), masks[0]), (count, 0), "{prefix} {radius}");
+            assert!((number_of_masks(prefix, radius) - count as f64).abs() < 1e-6);
             assert!(masks.iter().all(|mask| mask.count_ones() <= radius && mask & !leading_ones(prefix) == 0));
             assert_eq!(masks.iter().collect::<std::collections::BTreeSet<_>>().len(), count);
         }

@@ -10,7 +10,7 @@
 //!
 //! The prefix length is not part of a plan: any prefix of a table's leading part will do, because flips in the prefix
 //! are at most the flips in the leading part. A query takes the fastest length for the table's size and skew
-//! (`probing.rs`, `coverage.rs`), with a filter if there is one (`filter_shape.rs`). `batch_join.rs` and `join.rs` do
+//! (`probing.rs`, `coverage.rs`), with a filter if there is one (`filter_shape/`). `batch_join.rs` and `join.rs` do
 //! the same for batches and joins. The steps of a query have their times in `Timings`; those of a batch join and of a
 //! join of all with all stand in these two files. A [`Part`] divides a join among machines (`part.rs`).
 //!

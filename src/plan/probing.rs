@@ -5,6 +5,7 @@
 //! any of the flipped prefixes exists.
 
 use super::filter_shape::FilterShape;
+use super::masks::number_of_masks;
 use super::{TableForm, Timings};
 
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -16,6 +17,8 @@ pub(crate) struct Shape {
     pub(crate) form: TableForm,
     pub(crate) width: u32,
     pub(crate) filter: Option<FilterShape>,
+    /// The greatest distance of a query, in all bits.
+    pub(crate) distance: u32,
 }
 
 impl Shape {
@@ -24,7 +27,7 @@ impl Shape {
         match self.form {
             TableForm::Narrow { lead, .. } => {
                 let with_one_lead = covered(lead) * self.keys / self.blocks.max(1.0);
-                (masks(lead, radius) * with_one_lead).min(self.keys)
+                (number_of_masks(lead, radius) * with_one_lead).min(self.keys)
             }
             TableForm::Full | TableForm::Rows => 0.0,
         }
@@ -48,10 +51,12 @@ fn row_nanos(width: u32) -> f64 {
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Probing {
     pub(crate) prefix: u32,
+    /// Number of leading bits that are flipped: the prefix, or those that name a line of the filter.
+    pub(crate) flipped: u32,
     pub(crate) filtered: bool,
-    /// Number of prefixes within the radius.
+    /// Number of looked up prefixes or lines: all within the radius.
     pub(crate) probes: f64,
-    /// Number of prefixes that are looked up: all, or those that pass the filter.
+    /// Number of prefixes that are looked up in the index: all, or those that pass the filter.
     pub(crate) places: f64,
     pub(crate) blocks: f64,
     pub(crate) nanos: f64,
@@ -62,11 +67,12 @@ pub(crate) struct Probing {
 pub(crate) fn choose(shape: Shape, radius: u32, covered: impl Fn(u32) -> f64) -> Probing {
     let visits = shape.visited_rows(radius, &covered) * Timings::IN_USE.row;
     let probing = |prefix: u32, filter: Option<FilterShape>| {
-        let probes = masks(prefix, radius);
+        let flipped = filter.map_or(prefix, FilterShape::flipped);
+        let probes = number_of_masks(flipped, radius);
         let places = match filter {
             Some(filter) => {
                 let exist = (shape.keys / 2f64.powi(i32::try_from(prefix).unwrap_or(64))).min(1.0);
-                probes * (exist + filter.density.false_positives)
+                filter.wanted(radius, shape.distance) * exist + probes * filter.false_positives()
             }
             None => probes,
         };
@@ -75,9 +81,9 @@ pub(crate) fn choose(shape: Shape, radius: u32, covered: impl Fn(u32) -> f64) ->
         let filtered = filter.is_some();
         let candidates = blocks * shape.keys / shape.blocks.max(1.0);
         let nanos = nanos(filtered, probes, places, blocks, candidates) + shape.more_nanos(candidates) + visits;
-        Probing { prefix, filtered, probes, places, blocks, nanos }
+        Probing { prefix, flipped, filtered, probes, places, blocks, nanos }
     };
-    let filtered = shape.filter.map(|filter| probing(filter.prefix, Some(filter)));
+    let filtered = shape.filter.map(|filter| probing(filter.prefix(), Some(filter)));
     let plain = (0..=shape.leading).map(|prefix| probing(prefix, None));
     filtered.into_iter().chain(plain).min_by(|a, b| a.nanos.total_cmp(&b.nanos)).unwrap_or_else(|| probing(0, None))
 }
@@ -87,11 +93,6 @@ pub(crate) fn nanos(filtered: bool, probes: f64, places: f64, blocks: f64, keys:
     let Timings { filter, place, block, key, .. } = Timings::IN_USE;
     let asked = if filtered { probes * filter } else { 0.0 };
     asked + places * place + blocks * block + keys * key
-}
-
-/// Number of prefixes of a length within a radius.
-pub(crate) fn masks(prefix: u32, radius: u32) -> f64 {
-    (0..=radius.min(prefix)).map(|flips| binomial(prefix, flips)).sum()
 }
 
 /// Nanoseconds to scan the primary table.
@@ -105,16 +106,12 @@ pub(crate) fn evenly(blocks: f64) -> impl Fn(u32) -> f64 {
     move |prefix| blocks / 2f64.powi(i32::try_from(prefix).unwrap_or(i32::MAX))
 }
 
-pub(super) fn binomial(n: u32, k: u32) -> f64 {
-    (0..k).fold(1.0, |product, i| product * f64::from(n - i) / f64::from(i + 1))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     fn shape(blocks: f64, leading: u32) -> Shape {
-        Shape { blocks, keys: 50.0 * blocks, leading, form: TableForm::Full, width: 64, filter: None }
+        Shape { blocks, keys: 50.0 * blocks, leading, form: TableForm::Full, width: 64, filter: None, distance: 3 }
     }
 
     #[test]

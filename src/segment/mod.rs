@@ -55,7 +55,7 @@ pub(crate) use build::id_index::{IdIndexEntries, id_hash, id_hash_of};
 pub use damage::Damage;
 pub(crate) use directory::Directory;
 pub(crate) use file::{PageBuffer, SegmentFile};
-pub(crate) use filter::{Filter, FilterPrefix};
+pub(crate) use filter::{Filter, FilterPrefix, Nearness};
 pub(crate) use id_cursor::IdCursor;
 #[cfg(any(test, fuzzing))]
 pub(crate) use id_reader::Ids;

@@ -36,6 +36,8 @@ pub(crate) struct Table {
     pages: Pages,
     filter: OnceLock<Filter>,
     filter_failed: AtomicBool,
+    /// Whether building a filter has shown that its keys are spread unevenly.
+    is_skewed: AtomicBool,
     is_first: bool,
 }
 
@@ -91,6 +93,7 @@ impl Table {
             pages,
             filter: OnceLock::new(),
             filter_failed: AtomicBool::new(false),
+            is_skewed: AtomicBool::new(false),
             is_first: number == 0,
         })
     }
@@ -135,7 +138,8 @@ impl Table {
 
     /// The prefix filter that it should have.
     pub(crate) fn filter_shape(&self) -> Option<FilterShape> {
-        self.filter_shape
+        let is_skewed = self.is_skewed.load(atomic::Ordering::Relaxed);
+        self.filter_shape.map(|shape| if is_skewed { shape.smaller() } else { shape })
     }
 
     /// Builds a prefix filter of this shape, unless there is one; stops when `stop` is set.
@@ -149,7 +153,7 @@ impl Table {
         Ok(())
     }
 
-    /// A filter of this shape; `None` if there is no memory for it, or `stop` was set.
+    /// A filter of this shape, or of the one for skewed keys; `None` if there is no memory for it, or `stop` was set.
     fn new_filter(&self, shape: FilterShape, stop: &AtomicBool) -> Result<Option<Filter>> {
         let Some(mut builder) = FilterBuilder::new(shape) else { return Ok(None) };
         let mut scratch = Scratch::default();
@@ -159,9 +163,16 @@ impl Table {
                 return Ok(None);
             }
             self.prefetch_ahead(block);
-            self.heads(block, &mut scratch)?.iter().for_each(|&key| builder.push(key));
+            if !builder.enter(self.heads(block, &mut scratch)?) {
+                break;
+            }
         }
-        Ok(Some(builder.finish()))
+        let filter = builder.finish();
+        if filter.is_none() && shape != shape.smaller() {
+            self.is_skewed.store(true, atomic::Ordering::Relaxed);
+            return self.new_filter(shape.smaller(), stop);
+        }
+        Ok(filter)
     }
 
     /// Announces that a block will be read soon, and prefetches its bytes if the file is in memory; the reads of all

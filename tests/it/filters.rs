@@ -4,6 +4,7 @@ use crate::hooked::{Hooked, Op};
 use crate::points::every;
 use crate::support::*;
 use fpstore::env::Failing;
+use fpstore::plan::Design;
 use fpstore::{Filters, Options, Parameters, QueryStats, ReadMode, Record, Records, Store};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -71,6 +72,28 @@ fn filters_save_nearly_all_blocks() {
     assert!(with.index_lookups < with.probes / 8, "{with:?}");
     assert!(with.blocks < without.blocks / 6, "{with:?} {without:?}");
     assert_eq!(work_of_scan(&fixture, &queries).index_lookups, 0);
+}
+
+#[test]
+fn a_short_leading_part_has_a_filter_of_nearly_all_keys_unless_they_are_skewed() {
+    let even = uniform(300_000, 43);
+    // The first of the three tables is probed within radius 1, the others within 0. A quarter of the bits are ones.
+    let skewed: Vec<u64> = even.iter().zip(uniform(300_000, 44)).map(|(one, other)| one & other).collect();
+    for (values, bits, share) in [(even, 12.0..13.0, 3), (skewed, 7.0..8.0, 1)] {
+        let records = numbered(&values);
+        let queries: Vec<u64> = queries(&values).into_iter().take(40).collect();
+        let mut fixture = Fixture::new(ReadMode::Mmap);
+        let parameters = Parameters::new(3).with_design(Design::Tables { parts: 3 });
+        let without = work(&fixture.load(&parameters, &records, 1), &queries);
+        fixture.options = fixture.options.with_filters(Filters::AtOpen);
+        let store = <Store>::open_read_only(&fixture.path, &fixture.options).unwrap();
+        let each = store.filter_bytes() as f64 * 8.0 / (3.0 * values.len() as f64);
+        assert!(bits.contains(&each), "{each} bits a key");
+        assert_eq!(of(&store)[..4], [store.filter_bytes(), store.filter_bytes(), 0, 0]);
+        let with = work(&store, &queries);
+        assert!(share * with.blocks <= without.blocks, "{with:?} {without:?}");
+        compare(&store, &records, &queries, 0..=5, &format!("{each} bits a key"));
+    }
 }
 
 fn work_of_scan(fixture: &Fixture, queries: &[u64]) -> QueryStats {

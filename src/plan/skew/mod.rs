@@ -7,7 +7,7 @@
 //! * block keys come from a sorted sample of the table's keys (`blocks`), so that the prefix length is that of an open
 //!   store, and prefixes lead to blocks as in its index;
 //! * with a filter, one pass over all fingerprints finds the queries' prefixes that exist (`wanted`); the others pass
-//!   at the filter's false positive rate;
+//!   at the filter's false positive rate, which for lines is found from the data too (`unsure`);
 //! * the bits of a key, and so the keys of a block, are estimated from runs of neighbours (`bits`).
 //!
 //! The time is bounded: at most [`MOST_WANTED`] prefixes a table, and one pass. All listed designs together are 56
@@ -15,9 +15,11 @@
 
 mod bits;
 mod blocks;
+mod unsure;
 mod wanted;
 
 use super::cost::{Cost, Goal, ProbedTable, Step, Workload, cost, even_bits, evenly, probed};
+use super::filter_shape::FilterShape;
 use super::masks::masks;
 use super::probing::{self, Probing};
 use super::{Design, Permutation};
@@ -147,6 +149,7 @@ impl Skew {
     }
 
     fn step(&self, table: &ProbedTable) -> Step {
+        let table = &ProbedTable { filter: self.filter(table), ..table.clone() };
         let size = table.size;
         let growth = size.keys / number(&self.fingerprints);
         let blocks = BlockKeys::new(&self.fingerprints, &table.layout.permutation, size.blocks);
@@ -160,10 +163,12 @@ impl Skew {
             let nanos = probing::nanos(chosen.filtered, chosen.probes, places, read, candidates);
             Step { planned: chosen.nanos, probes: chosen.probes, blocks: read, candidates, nanos }
         };
-        if chosen.probes > MOST_MASKS || filter.is_none() && growth > 1.0 {
+        let most = filter.map_or(chosen.probes, |filter| filter.wanted(table.radius, table.distance));
+        if most > MOST_MASKS || filter.is_none() && growth > 1.0 {
             return done(chosen.places, chosen.blocks);
         }
-        let masks = masks(chosen.prefix, table.radius);
+        let all = || masks(chosen.prefix, table.radius);
+        let masks = filter.map_or_else(all, |filter| filter.wanted_masks(table.radius, table.distance));
         let queries = self.queries.iter().take((MOST_WANTED / masks.len()).max(LEAST_QUERIES));
         let homes: Vec<u64> = queries.map(|&query| home(query, &table.layout.permutation, chosen)).collect();
         let Some(filter) = filter else {
@@ -176,9 +181,17 @@ impl Skew {
         // Some of the prefixes that do not exist here exist in a larger store, and some are false positives.
         let Visited { places: exist, blocks: read } = visited;
         let by_chance = (size.keys - number(&self.fingerprints)).max(0.0) / 2f64.powf(chosen.prefix.into());
-        let wrong = filter.false_positives(found.distinct_prefixes() * growth);
-        let more = (chosen.probes - exist).max(0.0) * (by_chance + wrong).min(1.0);
+        let wrong = filter.false_positives_of(found.distinct_prefixes() * growth);
+        let more = (most - exist).max(0.0) * by_chance.min(1.0) + (chosen.probes - exist).max(0.0) * wrong;
         done(exist + more, read + more * (1.0 + size.blocks / 2f64.powf(chosen.prefix.into())))
+    }
+
+    /// The filter of a table, with as many keys without a place as there would be of these fingerprints.
+    fn filter(&self, table: &ProbedTable) -> Option<FilterShape> {
+        let of_these = FilterShape::of_table(table.form, self.fingerprints(), table.layout.leading, Some(table.radius));
+        let Some(FilterShape::Lines(lines)) = of_these else { return table.filter };
+        let share = || unsure::share(&self.fingerprints, &table.layout.permutation, lines);
+        table.filter.map(|filter| filter.of_unsure(share()))
     }
 }
 

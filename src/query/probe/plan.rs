@@ -19,7 +19,7 @@ pub(crate) struct TableProbe {
     pub(crate) prefix: u32,
     /// Maximum number of flipped bits.
     pub(crate) radius: u32,
-    /// All masks of up to this many bits.
+    /// All masks of up to this many bits, of those that are flipped.
     pub(crate) masks: Vec<u64>,
     /// Whether the table's filter, whose prefixes have the same length, is asked first.
     pub(crate) filtered: bool,
@@ -44,7 +44,7 @@ impl SegmentPlan {
             table: choice.table,
             prefix: choice.probing.prefix,
             radius: choice.radius,
-            masks: masks(choice.probing.prefix, choice.radius),
+            masks: masks(choice.probing.flipped, choice.radius),
             filtered: choice.probing.filtered,
         };
         Self::Probe(tables.into_iter().map(probe).collect())
@@ -94,6 +94,7 @@ impl Choices {
                 form: of.form(),
                 width,
                 filter: of.filter().map(Filter::shape),
+                distance: k,
             };
             let probing = probing::choose(shape, radius, |prefix| of.index().blocks_covered(prefix));
             Some(Choice { table, radius, shape, probing })

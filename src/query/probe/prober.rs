@@ -1,8 +1,8 @@
 //! Probing the tables of a segment, in stages.
 //!
 //! The time of a query is waiting for memory: every prefix leads to another place. So each stage is done for all
-//! prefixes before the next one: compute the prefixes and prefetch the words of the filter; look those that pass up in
-//! the block index; prefetch their blocks, and ask the disk for those that were not read before; decode the blocks.
+//! prefixes before the next one: compute the prefixes and prefetch where the filter has them; ask the filter; look those
+//! that pass up in the block index; prefetch their blocks, and ask the disk for those that were not read before; decode the blocks.
 //! Rows that narrow keys name come last, again many at a time.
 
 use crate::error::Result;
@@ -11,26 +11,27 @@ use crate::plan::TableForm;
 use crate::query::probe::compare::{Found, NamedRow, name_rows, visit_fingerprints, visit_rows};
 use crate::query::probe::plan::TableProbe;
 use crate::query_stats::QueryStats;
-use crate::segment::{FilterPrefix, IndexSlot, Scratch, Segment, Table};
-use std::ops::ControlFlow;
+use crate::segment::{FilterPrefix, IndexSlot, Nearness, Scratch, Segment, Table};
+use std::ops::{ControlFlow, Range};
 
 /// Maximum number of prefixes in one stage: the memory that they prefetch fits the second-level cache.
 const TOGETHER: usize = 512 + 32;
 
 /// The prefixes of one table that its filter was asked for.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 struct ProbeRun {
     /// Number of the table's entry in the plan.
     step: u32,
-    length: usize,
+    prefixes: Range<usize>,
 }
 
 /// A prefix to look up in the block index.
 #[derive(Clone, Copy, Debug)]
 struct ProbePlace {
     step: u32,
-    /// The least key with the prefix.
+    /// The least and the greatest key with the prefix.
     first: u64,
+    last: u64,
     slot: IndexSlot,
 }
 
@@ -77,11 +78,15 @@ impl Prober {
                 }
                 stats.probes += masks.len() as u64;
                 if let Some(filter) = probe.filter(table) {
-                    self.prefixes.extend(filter.prefetch(masks.iter().map(|mask| key ^ mask)));
-                    self.runs.push(ProbeRun { step, length: masks.len() });
+                    let begin = self.prefixes.len();
+                    filter.begin(key, masks, &mut self.prefixes);
+                    self.runs.push(ProbeRun { step, prefixes: begin..self.prefixes.len() });
                 } else {
-                    let place = |mask| ProbePlace { step, first: key ^ mask, slot: table.index().slot(key ^ mask) };
-                    self.places.extend(masks.iter().map(place));
+                    let place = |first| {
+                        let last = first | !leading_ones(probe.prefix);
+                        ProbePlace { step, first, last, slot: table.index().slot(first) }
+                    };
+                    self.places.extend(masks.iter().map(|mask| place(key ^ mask)));
                 }
             }
         }
@@ -101,17 +106,15 @@ impl Prober {
             let probe = plan.get(step as usize)?;
             Some((probe, segment.tables().get(probe.table)?))
         };
-        let mut prefixes = &self.prefixes[..];
-        for &ProbeRun { step, length } in &self.runs {
-            let (run, rest) = prefixes.split_at(length.min(prefixes.len()));
-            prefixes = rest;
-            let Some((table, filter)) = of(step).and_then(|(probe, table)| Some((table, probe.filter(table)?))) else {
+        let filtered = |step: u32| of(step).and_then(|(probe, table)| Some((probe, table, probe.filter(table)?)));
+        for &ProbeRun { step, ref prefixes } in &self.runs {
+            let (Some((probe, table, filter)), Some(own)) = (filtered(step), self.prefixes.get(prefixes.clone()))
+            else {
                 continue;
             };
-            self.places.extend(filter.pass(run).map(|prefix| {
-                let slot = table.index().slot(prefix.first);
-                ProbePlace { step, first: prefix.first, slot }
-            }));
+            let near = Nearness { radius: probe.radius, distance: k };
+            let place = |first, last| ProbePlace { step, first, last, slot: table.index().slot(first) };
+            filter.pass(own, near, |first, last| self.places.push(place(first, last)));
         }
         self.prefixes.clear();
         self.runs.clear();
@@ -122,8 +125,8 @@ impl Prober {
         // Taken, not borrowed: an error must not leave places, visits or rows to the next query.
         let (mut places, mut visits) = (std::mem::take(&mut self.places), std::mem::take(&mut self.visits));
         for place in places.drain(..) {
-            let Some((probe, table)) = of(place.step) else { continue };
-            blocks_of(table, place, probe.prefix, &mut visits)?;
+            let Some((_, table)) = of(place.step) else { continue };
+            blocks_of(table, place, &mut visits)?;
         }
         self.places = places;
         once(&mut visits);
@@ -172,11 +175,10 @@ impl ProbePart {
 }
 
 /// Appends the blocks that may hold keys with the prefix, and prefetches their bytes.
-fn blocks_of(table: &Table, place: ProbePlace, prefix: u32, visits: &mut Vec<Visit>) -> Result<()> {
+fn blocks_of(table: &Table, place: ProbePlace, visits: &mut Vec<Visit>) -> Result<()> {
     /// Flips of the prefix's last bits lead to the same few blocks again and again.
     const RECENT: usize = 8;
     let index = table.index();
-    let last = place.first | !leading_ones(prefix);
     let mut block = index.find_in(place.slot, place.first)?;
     // The range ends in the first block that reaches its last key.
     loop {
@@ -188,7 +190,7 @@ fn blocks_of(table: &Table, place: ProbePlace, prefix: u32, visits: &mut Vec<Vis
             visits.push(visit);
         }
         // The next block of rows may begin with the same 64 bits.
-        if block_key > last || (block_key == last && table.form() != TableForm::Rows) {
+        if block_key > place.last || (block_key == place.last && table.form() != TableForm::Rows) {
             break;
         }
         block += 1;

@@ -5,7 +5,7 @@
 //! queries. It is measured on a sample, for the designs that would be best for evenly spread queries.
 
 use crate::fingerprint::Fingerprint;
-use crate::plan::probing::masks;
+use crate::plan::masks::number_of_masks;
 use crate::plan::{Design, Permutation, Timings};
 use crate::query::tables::table::{Shape, Size};
 use rayon::prelude::*;
@@ -96,7 +96,7 @@ impl<F: Fingerprint> Known<'_, F> {
 
     /// Nanoseconds of one fingerprint in one table; `alike` = the share of queries with the same prefix.
     fn nanos(&self, prefix: u32, radius: u32, alike: f64) -> Option<f64> {
-        let flips = masks(prefix, radius);
+        let flips = number_of_masks(prefix, radius);
         if flips > MOST_FLIPS {
             return None;
         }

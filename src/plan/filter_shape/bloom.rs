@@ -1,12 +1,8 @@
-//! The density and the false positive rate of a table's prefix filter.
+//! The density and the false positive rate of a Bloom filter.
 //!
-//! The filter itself is `segment::filter`: words of 64 bits, in which each prefix sets a few bits of one. A query
-//! within radius 1 looks up some thirty prefixes; one false positive in 23 costs less than the memory to prevent it.
-//! Within radius 3 there are thousands: a filter with twice the bits has one in 160, which saves some two hundred
-//! blocks a query.
-
-use super::{Design, TableForm, TableLayout};
-use crate::error::Result;
+//! It consists of words of 64 bits, in which each prefix sets a few bits of one. A query within radius 1 looks up some
+//! thirty prefixes; one false positive in 23 costs less than the memory to prevent it. Within radius 3 there are
+//! thousands: a filter with twice the bits has one in 160, which saves some two hundred blocks a query.
 
 /// Keys of the smallest table with a filter; a smaller table stays in the cache.
 const LEAST_KEYS: u64 = 1 << 16;
@@ -34,7 +30,7 @@ const USUAL: Density = Density { bits: 7.5, ones: 3, false_positives: 0.0426 };
 const DENSE: Density = Density { bits: 15.0, ones: 4, false_positives: 0.0061 };
 
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) struct FilterShape {
+pub(crate) struct BloomShape {
     pub(crate) prefix: u32,
     /// Prefixes that differ in this many last bits only share a line.
     pub(crate) sharing: u32,
@@ -43,7 +39,7 @@ pub(crate) struct FilterShape {
     pub(crate) density: Density,
 }
 
-impl FilterShape {
+impl BloomShape {
     /// The filter of a table that is probed within `radius` at the store's maximum distance; `None` if the table is too
     /// small.
     ///
@@ -60,14 +56,6 @@ impl FilterShape {
         // Enough that hardly more than one existing prefix shares a line on average; more would fill lines unevenly.
         let sharing = prefix.saturating_sub(keys.ilog2() + 3).min(MOST_SHARING);
         Some(Self { prefix, sharing, words, density })
-    }
-
-    /// As [`FilterShape::new`] for a table of this form; `None` for narrow keys and rows whose prefixes mostly exist,
-    /// as wide fingerprints have many tables.
-    pub(crate) fn of_table(form: TableForm, keys: u64, leading: u32, radius: Option<u32>) -> Option<Self> {
-        let leading = form.searchable(leading);
-        let useful = form == TableForm::Full || leading > keys.max(1).ilog2();
-        Self::new(keys, leading, radius).filter(|_| useful)
     }
 
     pub(crate) fn bytes(self) -> u64 {
@@ -95,7 +83,7 @@ impl FilterShape {
         (2..=self.density.ones).map(of).min_by(better)
     }
 
-    /// The least bytes that [`FilterShape::within`] takes.
+    /// The least bytes that [`BloomShape::within`] takes.
     #[expect(clippy::cast_precision_loss, clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a size")]
     pub(crate) fn least_bytes(self) -> u64 {
         let least = (self.words as f64 * LEAST_BITS / self.density.bits).ceil() as u64;
@@ -122,26 +110,6 @@ impl FilterShape {
     }
 }
 
-/// The hash of a prefix, given as its least key: a product folded as in wyhash, so that all bits of the hash depend on
-/// all of the prefix's. The factor is 2^64 divided by the golden ratio.
-#[inline]
-#[expect(clippy::cast_possible_truncation, reason = "halves of a product")]
-pub(crate) fn hash(first: u64) -> u64 {
-    let product = u128::from(first ^ 0xa076_1d64_78bd_642f) * 0x9e37_79b9_7f4a_7c15;
-    product as u64 ^ (product >> 64) as u64
-}
-
-/// The filters of a design's tables at a distance, without tables that are too small. Fails if the design does not fit
-/// the width.
-pub(crate) fn filters_of(design: Design, width: u32, keys: u64, distance: u32) -> Result<Vec<FilterShape>> {
-    let tables = design.tables(width)?.into_iter().zip(design.radii(distance)).enumerate();
-    let filter = |(number, (table, radius)): (usize, (TableLayout, _))| {
-        let form = TableForm::new(width, number, table.leading, keys);
-        FilterShape::of_table(form, keys, table.leading, radius)
-    };
-    Ok(tables.filter_map(filter).collect())
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -149,10 +117,10 @@ mod tests {
     #[test]
     fn dense_where_many_prefixes_are_asked_for() {
         let n = 20_000_000;
-        let [usual, dense] = [Some(1), Some(2)].map(|radius| FilterShape::new(n, 64, radius).unwrap());
+        let [usual, dense] = [Some(1), Some(2)].map(|radius| BloomShape::new(n, 64, radius).unwrap());
         assert_eq!((usual.prefix, usual.density, usual.words), (33, USUAL, 2_343_752));
         assert_eq!((dense.prefix, dense.density, dense.words), (33, DENSE, 4_687_504));
-        assert_eq!(FilterShape::new(n, 32, None), FilterShape::new(n, 32, Some(0)));
+        assert_eq!(BloomShape::new(n, 32, None), BloomShape::new(n, 32, Some(0)));
         for shape in [usual, dense] {
             let (full, known) = (shape.false_positives(2e7), shape.density.false_positives);
             assert!((full - known).abs() < 1e-4, "{full} {known}");
@@ -163,7 +131,7 @@ mod tests {
     #[test]
     fn fewer_bits_within_fewer_bytes() {
         for radius in [1, 3] {
-            let all = FilterShape::new(20_000_000, 64, Some(radius)).unwrap();
+            let all = BloomShape::new(20_000_000, 64, Some(radius)).unwrap();
             assert_eq!(all.within(all.bytes()), Some(all));
             let least = all.least_bytes();
             assert!(all.within(least).is_some() && all.within(least - 64).is_none());
@@ -178,11 +146,5 @@ mod tests {
             }
             assert_eq!(last.1, 2);
         }
-    }
-
-    #[test]
-    fn none_for_a_small_table() {
-        assert_eq!(FilterShape::new(65_535, 32, Some(1)), None);
-        assert!(FilterShape::new(65_536, 32, Some(1)).is_some());
     }
 }
