@@ -154,8 +154,8 @@ impl Options {
         self
     }
 
-    /// Makes filters in at most this many bytes of memory in all; they have fewer bits if they should have more. A filter
-    /// should have 1 to 3 bytes for each fingerprint of its table.
+    /// Makes filters in at most this many bytes of memory in all; they have fewer bits if they should have more. A
+    /// filter should have 1 to 4 bytes for each fingerprint of its table.
     /// [`crate::admin::FilterStatistics`] counts what is left out.
     ///
     /// The default is half of the memory that the process may still take when the store first makes a filter. On Linux

@@ -1,17 +1,18 @@
 //! Builds the prefix filters of an open store, before the first query or in the background.
 //!
 //! A budget limits the memory of all filters. Those that are built or being built keep theirs. The rest is divided
-//! evenly: the filters that are missing have fewer bits a key if it is less than the smaller kind of them should have.
-//! If it is less than they need at least, it goes to the oldest segments, table by table, and a table that gets nothing
-//! has no filter. If it is more, the oldest segments have the larger kind.
-//! Queries read more blocks the smaller filters are. A filter keeps its bits until its segment is merged or the store is
-//! opened anew; so the segments of later writes get what earlier ones have left.
+//! evenly: the filters that are missing have fewer bits a key if it is less than Bloom filters for all of them take. If
+//! it is less than they need at least, it goes to the oldest segments, table by table, and a table that gets nothing
+//! has no filter. If it is more, the oldest segments have the larger kind; if not all may have it, an eighth of the
+//! budget stays for the segments of later writes. Queries read more blocks the smaller filters are. A filter keeps its
+//! bits until its segment is merged or the store is opened anew; so the segments of later writes get what earlier ones
+//! have left.
 //!
 //! Key indexes have no filters: their queries look up keys, and the numbers of records that they find all exist.
 
 use crate::executor::{Condvar, Mutex, spawn_background};
 use crate::options::Filters;
-use crate::plan::filter_shape::FilterShape;
+use crate::plan::filter_shape::{BloomShape, FilterShape};
 use crate::segment::{Filter, Segment, Table};
 use crate::version::StoreContext;
 use std::collections::VecDeque;
@@ -89,8 +90,8 @@ fn needs(segments: &[Arc<Segment>], at_work: &[(Place, FilterShape)]) -> (Vec<Pl
     tables.filter_map(need).unzip()
 }
 
-/// The filters that a budget allows to tables that have none: first the smaller kind for all of them, then what they
-/// should have while there is memory for it.
+/// The filters that a budget allows to tables that have none: first Bloom filters for all of them, then what they should
+/// have while there is memory for it.
 fn granted(needs: &[Need], budget: u64) -> Vec<Option<FilterShape>> {
     let sum = |bytes: &dyn Fn(&Need) -> u64| needs.iter().map(bytes).fold(0, u64::saturating_add);
     let rest = budget.saturating_sub(sum(&|need| need.held.unwrap_or(0)));
@@ -101,17 +102,19 @@ fn granted(needs: &[Need], budget: u64) -> Vec<Option<FilterShape>> {
         let even = u128::from(shape.bytes()) * u128::from(rest) / u128::from(missing.max(1));
         let bytes = u64::try_from(even).unwrap_or(u64::MAX).clamp(shape.least_bytes(), shape.bytes());
         let granted = if held.is_none() && bytes <= left { shape.within(bytes) } else { None };
-        left -= granted.map_or(0, FilterShape::bytes);
-        granted
+        left -= granted.map_or(0, BloomShape::bytes);
+        granted.map(FilterShape::Bloom)
     };
     let mut all: Vec<Option<FilterShape>> = needs.iter().map(grant).collect();
+    let whole = sum(&|need| if need.held.is_none() { need.shape.bytes() } else { 0 });
+    let spare = if whole <= rest { 0 } else { budget / 8 };
     for (need, granted) in needs.iter().zip(&mut all) {
-        if let Some(granted) = granted
-            && need.shape != need.shape.smaller()
-            && let Some(more) = need.shape.bytes().checked_sub(granted.bytes()).filter(|&more| more <= left)
-        {
-            left -= more;
-            *granted = need.shape;
+        if let (FilterShape::Lines(_), Some(granted)) = (need.shape, granted) {
+            let more = need.shape.bytes().saturating_sub(granted.bytes());
+            if more.saturating_add(spare) <= left {
+                left -= more;
+                *granted = need.shape;
+            }
         }
     }
     all
@@ -251,7 +254,7 @@ mod tests {
             assert!(found.iter().sum::<u64>() <= budget && found.iter().sum::<u64>() > budget - 3 * 128, "{found:?}");
             assert!(found[0] == found[2] && found[0].abs_diff(10 * found[1]) < 2000, "{found:?}");
         }
-        let [most, least] = [large, small].map(FilterShape::least_bytes);
+        let [most, least] = [large, small].map(|shape| shape.smaller().least_bytes());
         assert_eq!(bytes(&needs, 2 * most + least - 1), [most, least, 0]);
         assert_eq!(bytes(&needs, most - 1), [0, least, 0]);
         assert_eq!(bytes(&needs, 0), [0, 0, 0]);
@@ -268,8 +271,10 @@ mod tests {
         };
         assert_eq!(granted(2 * large), [large, large]);
         assert_eq!(granted(2 * large - 1), [large, small]);
-        assert_eq!(granted(large + small), [large, small]);
-        assert_eq!(granted(large + small - 1), [small, small]);
+        // An eighth is kept.
+        let with_spare = (large + small) * 8 / 7 + 8;
+        assert_eq!(granted(with_spare), [large, small]);
+        assert_eq!(granted(with_spare - 16), [small, small]);
         let less = granted(2 * small - 1);
         assert!(less[0] < small && less[0] == less[1]);
     }

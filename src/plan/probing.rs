@@ -69,15 +69,16 @@ pub(crate) fn choose(shape: Shape, radius: u32, covered: impl Fn(u32) -> f64) ->
     let probing = |prefix: u32, filter: Option<FilterShape>| {
         let flipped = filter.map_or(prefix, FilterShape::flipped);
         let probes = number_of_masks(flipped, radius);
-        let places = match filter {
+        let (exist, wrong) = match filter {
             Some(filter) => {
                 let exist = (shape.keys / 2f64.powi(i32::try_from(prefix).unwrap_or(64))).min(1.0);
-                filter.wanted(radius, shape.distance) * exist + probes * filter.false_positives()
+                (filter.wanted(radius, shape.distance) * exist, probes * filter.false_positives())
             }
-            None => probes,
+            None => (probes, 0.0),
         };
+        let places = exist + wrong;
         // A range begins within a block. Flips of the prefix's last bits lead to the same few blocks.
-        let blocks = (places * (1.0 + covered(prefix))).min(shape.blocks);
+        let blocks = (exist * (1.0 + covered(prefix)) + wrong * (1.0 + covered(flipped))).min(shape.blocks);
         let filtered = filter.is_some();
         let candidates = blocks * shape.keys / shape.blocks.max(1.0);
         let nanos = nanos(filtered, probes, places, blocks, candidates) + shape.more_nanos(candidates) + visits;

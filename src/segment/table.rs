@@ -139,7 +139,7 @@ impl Table {
     /// The prefix filter that it should have.
     pub(crate) fn filter_shape(&self) -> Option<FilterShape> {
         let is_skewed = self.is_skewed.load(atomic::Ordering::Relaxed);
-        self.filter_shape.map(|shape| if is_skewed { shape.smaller() } else { shape })
+        self.filter_shape.map(|shape| if is_skewed { FilterShape::Bloom(shape.smaller()) } else { shape })
     }
 
     /// Builds a prefix filter of this shape, unless there is one; stops when `stop` is set.
@@ -153,9 +153,13 @@ impl Table {
         Ok(())
     }
 
-    /// A filter of this shape, or of the one for skewed keys; `None` if there is no memory for it, or `stop` was set.
+    /// A filter of this shape, or the smaller one if there is no memory for it or keys are skewed; `None` if there is no
+    /// memory for that either, or `stop` was set.
     fn new_filter(&self, shape: FilterShape, stop: &AtomicBool) -> Result<Option<Filter>> {
-        let Some(mut builder) = FilterBuilder::new(shape) else { return Ok(None) };
+        let smaller = FilterShape::Bloom(shape.smaller());
+        let Some(mut builder) = FilterBuilder::new(shape).or_else(|| FilterBuilder::new(smaller)) else {
+            return Ok(None);
+        };
         let mut scratch = Scratch::default();
         for block in 0..self.index.len() {
             // The keys of one block already touch many pages of a filter, which the kernel has to clear.
@@ -168,9 +172,9 @@ impl Table {
             }
         }
         let filter = builder.finish();
-        if filter.is_none() && shape != shape.smaller() {
+        if filter.is_none() && shape != smaller {
             self.is_skewed.store(true, atomic::Ordering::Relaxed);
-            return self.new_filter(shape.smaller(), stop);
+            return self.new_filter(smaller, stop);
         }
         Ok(filter)
     }
@@ -286,7 +290,7 @@ impl Table {
     }
 
     pub(crate) fn rank_of<F: Fingerprint>(&self, fingerprint: F, scratch: &mut Scratch) -> Result<Option<u64>> {
-        // For most absent fingerprints this reads one word of memory and no block.
+        // For most absent fingerprints this reads one line of memory and no block.
         if self.filter().is_some_and(|filter| !filter.passes(fingerprint.word(0))) {
             return Ok(None);
         }

@@ -14,8 +14,11 @@ const LINE_KEYS: u64 = 24;
 pub(crate) const MOST_MISSING: u64 = 2;
 /// Least share of the prefixes of a Bloom filter that exist. Where fewer do, it is as fast, in a third of the memory.
 const LEAST_EXISTING: f64 = 1.0 / 16.0;
-/// Bits behind those that a line tells, by which keys are dealt to lines too.
-const DEALT: u32 = 7;
+/// Least keys of a line on average: lines have an equal number of the prefixes that name them, so few of these leave them
+/// with fewer keys.
+const LEAST_LINE_KEYS: f64 = 16.0;
+/// Bits behind those that a line tells, by which keys are divided among lines too.
+const DIVIDED: u32 = 7;
 
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct LineShape {
@@ -24,6 +27,8 @@ pub(crate) struct LineShape {
     pub(crate) flipped: u32,
     /// Number of leading bits in which a near key differs in no more than the table's radius.
     pub(crate) leading: u32,
+    /// Keys of a line on average.
+    mean: f64,
     /// The share of keys that find no place.
     unsure: f64,
     /// The filter for less memory, or for keys that are spread too unevenly.
@@ -32,19 +37,28 @@ pub(crate) struct LineShape {
 
 impl LineShape {
     /// `None` if keys cannot be searched by as many leading bits as lines tell, or a Bloom filter does as well.
-    #[expect(clippy::cast_precision_loss, reason = "an estimate")]
+    #[expect(clippy::cast_precision_loss, reason = "estimates")]
     pub(super) fn new(keys: u64, leading: u32, smaller: BloomShape) -> Option<Self> {
         let existing = keys as f64 / 2f64.powf(smaller.prefix.into());
         let most = keys.div_ceil(LINE_KEYS).max(1);
-        let flipped = leading.min(most.ilog2() + DEALT);
+        let flipped = leading.min(most.ilog2() + DIVIDED);
         // Lines with as many prefixes of the flipped bits each, if these are few.
         let prefixes = 1u64.checked_shl(flipped).unwrap_or(u64::MAX);
         let lines = prefixes.div_ceil((prefixes / most).max(1));
-        let unsure = unsure(keys as f64 / lines as f64);
-        (most <= prefixes && existing >= LEAST_EXISTING).then_some(Self { lines, flipped, leading, unsure, smaller })
+        let mean = keys as f64 / lines as f64;
+        let (unsure, _) = crowded(mean);
+        (most <= prefixes && mean >= LEAST_LINE_KEYS && existing >= LEAST_EXISTING).then_some(Self {
+            lines,
+            flipped,
+            leading,
+            mean,
+            unsure,
+            smaller,
+        })
     }
 
-    /// Number of leading bits in which no two keys of a line differ: the others tell them apart.
+    /// Number of leading bits that a line and the [`BEHIND`] next bits of a key determine: keys of one line are less than
+    /// 2^(64 - told) apart, so two that differ in these bits differ in the next ones too.
     #[inline]
     fn told(self) -> u32 {
         self.lines.ilog2()
@@ -57,7 +71,7 @@ impl LineShape {
     }
 
     pub(super) fn bytes(self) -> u64 {
-        self.lines * 64
+        self.lines.saturating_mul(64)
     }
 
     /// The line of keys with these [`LineShape::flipped`] leading bits, followed by zeros.
@@ -83,27 +97,33 @@ impl LineShape {
         masks(leading, radius.min(distance)).into_iter().flat_map(with).collect()
     }
 
-    /// Share of the absent prefixes that pass.
+    /// The chance that a look-up without a near key passes: keys without a place are behind the last entry, and the
+    /// prefix that this one has passes too.
+    #[expect(clippy::cast_precision_loss, reason = "an estimate")]
     pub(super) fn false_positives(self) -> f64 {
-        self.unsure
+        let prefixes = 2f64.powf(self.flipped.into()) / self.lines as f64;
+        let (_, full) = crowded(self.mean);
+        if prefixes < 2.0 { full } else { self.unsure + full / (2.0 * prefixes) }
     }
 
     /// The shape for keys of which this share finds no place; `None` if that is too many.
-    #[expect(clippy::cast_precision_loss, reason = "small numbers")]
+    #[expect(clippy::cast_precision_loss, reason = "a small number")]
     pub(super) fn with_unsure(self, unsure: f64) -> Option<Self> {
-        (unsure <= MOST_MISSING as f64 / LINE_KEYS as f64).then_some(Self { unsure, ..self })
+        (unsure * self.mean <= MOST_MISSING as f64).then_some(Self { unsure, ..self })
     }
 }
 
-/// The share of keys without a place in lines of `mean` keys on average, which are Poisson distributed.
-fn unsure(mean: f64) -> f64 {
+/// The share of keys without a place in lines of `mean` keys on average, which are Poisson distributed, and the share of
+/// lines with more keys than places.
+pub(crate) fn crowded(mean: f64) -> (f64, f64) {
     let mut chance = (-mean).exp();
-    let mut missing = 0.0;
-    for entries in 1..4 * MOST_ENTRIES {
-        chance *= mean / entries as f64;
-        missing += chance * entries.saturating_sub(MOST_ENTRIES) as f64;
+    let (mut missing, mut full) = (0.0, 0.0);
+    for keys in 1..4 * MOST_ENTRIES {
+        chance *= mean / keys as f64;
+        missing += chance * keys.saturating_sub(MOST_ENTRIES) as f64;
+        full += if keys > MOST_ENTRIES { chance } else { 0.0 };
     }
-    missing / mean
+    (missing / mean, full)
 }
 
 #[cfg(test)]
@@ -118,7 +138,8 @@ mod tests {
     }
 
     #[test]
-    fn some_21_bits_a_key() {
+    fn at_least_21_bits_a_key_and_at_most_32() {
+        assert!(matches!(FilterShape::new(50_400_000, 22, Some(1)), Some(FilterShape::Bloom(_))));
         for (keys, leading, told) in
             [(65_536, 12, 12), (20_000_000, 27, 19), (1_000_000_000, 32, 25), (1 << 33, 32, 28)]
         {

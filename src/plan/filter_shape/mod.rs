@@ -1,7 +1,7 @@
 //! The shape of a table's prefix filter: what it tells, its size, and how often it errs.
 //!
-//! There are two kinds, `segment::filter` has both. *Lines* (`lines.rs`) take 21 bits a key, and tell exactly which of
-//! nearly all prefixes of log2 n + 11 bits exist. A *Bloom* filter (`bloom.rs`) takes 7.5 bits or fewer, and tells with
+//! There are two kinds; `segment::filter` implements both. *Lines* (`lines.rs`) take 21 to 32 bits a key, and tell which
+//! prefixes of log2 n + 11 bits exist, nearly all exactly. A *Bloom* filter (`bloom.rs`) takes 7.5 bits or fewer, and tells with
 //! some errors which prefixes exist that are no longer than the table's leading part.
 
 mod bloom;
@@ -12,6 +12,8 @@ use super::{Design, TableForm, TableLayout};
 use crate::error::Result;
 
 pub(crate) use bloom::{BloomShape, LINE};
+#[cfg(test)]
+pub(crate) use lines::crowded;
 pub(crate) use lines::{BEHIND, LineShape, MOST_ENTRIES, MOST_MISSING};
 
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -34,7 +36,7 @@ impl FilterShape {
     }
 
     /// As [`FilterShape::of_table`] for whole keys of 64 bits, whose first `leading` bits may be searched. Within
-    /// radius 0 a query looks one prefix up: lines would save fewer than half of the blocks, and no time.
+    /// radius 0 a query looks one prefix up: lines save few of the blocks.
     pub(crate) fn new(keys: u64, leading: u32, radius: Option<u32>) -> Option<Self> {
         let bloom = BloomShape::new(keys, leading, radius)?;
         let lines = LineShape::new(keys, leading, bloom).filter(|_| radius.is_some_and(|radius| radius > 0));
@@ -64,20 +66,11 @@ impl FilterShape {
         }
     }
 
-    /// The best filter in at most so many bytes; `None` if they are too few to be of use.
-    pub(crate) fn within(self, bytes: u64) -> Option<Self> {
-        match self {
-            Self::Lines(shape) if bytes < shape.bytes() => shape.smaller.within(bytes).map(Self::Bloom),
-            Self::Lines(_) => Some(self),
-            Self::Bloom(shape) => shape.within(bytes).map(Self::Bloom),
-        }
-    }
-
     /// The filter for less memory, or for keys that are spread too unevenly.
-    pub(crate) fn smaller(self) -> Self {
+    pub(crate) fn smaller(self) -> BloomShape {
         match self {
-            Self::Lines(shape) => Self::Bloom(shape.smaller),
-            Self::Bloom(_) => self,
+            Self::Lines(shape) => shape.smaller,
+            Self::Bloom(shape) => shape,
         }
     }
 
@@ -86,13 +79,6 @@ impl FilterShape {
         match self {
             Self::Lines(shape) => shape.with_unsure(share).map_or(Self::Bloom(shape.smaller), Self::Lines),
             Self::Bloom(_) => self,
-        }
-    }
-
-    /// The least bytes that [`FilterShape::within`] takes.
-    pub(crate) fn least_bytes(self) -> u64 {
-        match self {
-            Self::Lines(LineShape { smaller: shape, .. }) | Self::Bloom(shape) => shape.least_bytes(),
         }
     }
 
@@ -161,12 +147,9 @@ mod tests {
     }
 
     #[test]
-    fn lines_where_there_is_memory_and_a_bloom_filter_with_less() {
+    fn lines_where_many_prefixes_exist() {
         let all = FilterShape::new(20_000_000, 28, Some(1)).unwrap();
-        assert!(matches!(all, FilterShape::Lines(_)) && all.within(all.bytes()) == Some(all));
-        let less = all.within(all.bytes() - 1).unwrap();
-        assert!(matches!(less, FilterShape::Bloom(_)) && less.bytes() < all.bytes() / 2);
-        assert!(all.within(all.least_bytes()).is_some() && all.within(all.least_bytes() - 64).is_none());
+        assert!(matches!(all, FilterShape::Lines(_)) && all.smaller().bytes() < all.bytes() / 2);
         // A leading part that is shorter than what lines tell, one with few existing prefixes, narrow keys, radius 0.
         let within = |radius, form, leading| FilterShape::of_table(form, 20_000_000, leading, Some(radius));
         let of_table = |form, leading| within(1, form, leading);

@@ -186,7 +186,8 @@ impl Skew {
         done(exist + more, read + more * (1.0 + size.blocks / 2f64.powf(chosen.prefix.into())))
     }
 
-    /// The filter of a table, with as many keys without a place as there would be of these fingerprints.
+    /// The filter of a table, with as many keys without a place as there would be of these fingerprints; as for evenly
+    /// spread keys, if these are too few for such a filter.
     fn filter(&self, table: &ProbedTable) -> Option<FilterShape> {
         let of_these = FilterShape::of_table(table.form, self.fingerprints(), table.layout.leading, Some(table.radius));
         let Some(FilterShape::Lines(lines)) = of_these else { return table.filter };

@@ -5,7 +5,7 @@ use super::super::filter_shape::{LineShape, MOST_ENTRIES};
 use crate::fingerprint::leading_ones;
 use rayon::prelude::*;
 
-/// Lines that are counted.
+/// Lines that are counted, at least.
 const LINES: u64 = 1 << 12;
 
 /// The share of the distinct prefixes that find no place in their lines, by a sample of lines.

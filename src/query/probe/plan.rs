@@ -19,7 +19,7 @@ pub(crate) struct TableProbe {
     pub(crate) prefix: u32,
     /// Maximum number of flipped bits.
     pub(crate) radius: u32,
-    /// All masks of up to this many bits, of those that are flipped.
+    /// All masks of up to this many of the flipped leading bits.
     pub(crate) masks: Vec<u64>,
     /// Whether the table's filter, whose prefixes have the same length, is asked first.
     pub(crate) filtered: bool,

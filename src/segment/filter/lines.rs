@@ -1,4 +1,4 @@
-//! A filter of sorted keys in lines of memory: it knows some leading bits of every key, and compares them with a
+//! A filter of sorted keys in lines of memory: it holds some leading bits of nearly every key, and compares them with a
 //! query's.
 //!
 //! The leading bits of a key name its line ([`LineShape`]), which has the number of its keys and 16 further bits of
@@ -7,8 +7,8 @@
 //! prefixes pass that exist and are near, of some 41 bits at a billion keys, and a look-up waits for memory once.
 //!
 //! Many keys with one prefix are one entry. A line has a place for 31 entries; the greatest keys of a fuller one are
-//! missing, and every prefix from the last entry on passes. Of evenly spread keys that is one in 120. Where it is more
-//! than two keys a line, there is no such filter.
+//! missing, and every prefix from the last entry on passes. Where more than two keys a line
+//! are missing, there is no such filter.
 
 use super::prefix::{FilterPrefix, Nearness};
 use crate::bits::low_mask;
@@ -96,7 +96,9 @@ impl LineFilter {
     /// Whether a full line may lack a key with the flipped bits of `wanted`.
     #[inline]
     fn may_be_missing(&self, line: &Line, wanted: u16) -> bool {
-        // The keys of a line are fewer than 2^16 prefixes apart: their distances from the first one tell their order.
+        // The keys of a line are less than 2^16 prefixes apart (`LineShape::told`): their distances from the first one
+        // tell their order. Prefixes before the first one wrap around and pass without need. A key without a place may
+        // share the last entry's flipped bits.
         let least = lane(line[0], 1);
         let from_first = |bits: u16| bits.wrapping_sub(least);
         from_first(wanted | self.not_flipped()) >= from_first(lane(line[LINE - 1], LANES - 1))

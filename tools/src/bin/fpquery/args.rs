@@ -135,7 +135,7 @@ pub(crate) struct Args {
     #[arg(long, value_name = "SIZE", value_parser = size::parse, conflicts_with = "corpus")]
     pub(crate) page_cache: Option<u64>,
 
-    /// Prefix filters, one to three bytes of memory for each fingerprint and table: on = built before the first query;
+    /// Prefix filters, one to four bytes of memory for each fingerprint and table: on = built before the first query;
     /// off [default: built while queries run, if there are more than 256]
     #[arg(long, value_enum, value_name = "WHETHER", conflicts_with = "corpus")]
     pub(crate) filter: Option<Switch>,
