@@ -14,8 +14,8 @@ const LINE_KEYS: u64 = 24;
 pub(crate) const MOST_MISSING: u64 = 2;
 /// Least share of the prefixes of a Bloom filter that exist. Where fewer do, it is as fast, in a third of the memory.
 const LEAST_EXISTING: f64 = 1.0 / 16.0;
-/// Least keys of a line on average: lines have an equal number of the prefixes that name them, so few of these leave them
-/// with fewer keys.
+/// Least keys of a line on average. Each line has the same number of prefixes of the flipped bits; where that is small,
+/// rounding it down leaves a line with fewer keys.
 const LEAST_LINE_KEYS: f64 = 16.0;
 /// Bits behind those that a line tells, by which keys are divided among lines too.
 const DIVIDED: u32 = 7;
