@@ -95,19 +95,19 @@ fn needs(segments: &[Arc<Segment>], at_work: &[(Place, FilterShape)]) -> (Vec<Pl
 fn granted(needs: &[Need], budget: u64) -> Vec<Option<FilterShape>> {
     let sum = |bytes: &dyn Fn(&Need) -> u64| needs.iter().map(bytes).fold(0, u64::saturating_add);
     let rest = budget.saturating_sub(sum(&|need| need.held.unwrap_or(0)));
-    let missing = sum(&|need| if need.held.is_none() { need.shape.smaller().bytes() } else { 0 });
+    let missing = |bytes: fn(FilterShape) -> u64| sum(&|need| if need.held.is_none() { bytes(need.shape) } else { 0 });
+    let smaller = missing(|shape| shape.smaller().bytes());
     let mut left = rest;
     let grant = |&Need { shape, held }: &Need| {
         let shape = shape.smaller();
-        let even = u128::from(shape.bytes()) * u128::from(rest) / u128::from(missing.max(1));
+        let even = u128::from(shape.bytes()) * u128::from(rest) / u128::from(smaller.max(1));
         let bytes = u64::try_from(even).unwrap_or(u64::MAX).clamp(shape.least_bytes(), shape.bytes());
         let granted = if held.is_none() && bytes <= left { shape.within(bytes) } else { None };
         left -= granted.map_or(0, BloomShape::bytes);
         granted.map(FilterShape::Bloom)
     };
     let mut all: Vec<Option<FilterShape>> = needs.iter().map(grant).collect();
-    let whole = sum(&|need| if need.held.is_none() { need.shape.bytes() } else { 0 });
-    let spare = if whole <= rest { 0 } else { budget / 8 };
+    let spare = if missing(FilterShape::bytes) <= rest { 0 } else { budget / 8 };
     for (need, granted) in needs.iter().zip(&mut all) {
         if let (FilterShape::Lines(_), Some(granted)) = (need.shape, granted) {
             let more = need.shape.bytes().saturating_sub(granted.bytes());

@@ -30,7 +30,9 @@ pub(crate) struct LineShape {
     /// Keys of a line on average.
     mean: f64,
     /// The share of keys that find no place.
-    unsure: f64,
+    pub(crate) unsure: f64,
+    /// The share of lines with more keys than places.
+    full: f64,
     /// The filter for less memory, or for keys that are spread too unevenly.
     pub(super) smaller: BloomShape,
 }
@@ -46,13 +48,14 @@ impl LineShape {
         let prefixes = 1u64.checked_shl(flipped).unwrap_or(u64::MAX);
         let lines = prefixes.div_ceil((prefixes / most).max(1));
         let mean = keys as f64 / lines as f64;
-        let (unsure, _) = crowded(mean);
+        let (unsure, full) = crowded(mean);
         (most <= prefixes && mean >= LEAST_LINE_KEYS && existing >= LEAST_EXISTING).then_some(Self {
             lines,
             flipped,
             leading,
             mean,
             unsure,
+            full,
             smaller,
         })
     }
@@ -102,8 +105,7 @@ impl LineShape {
     #[expect(clippy::cast_precision_loss, reason = "an estimate")]
     pub(super) fn false_positives(self) -> f64 {
         let prefixes = 2f64.powf(self.flipped.into()) / self.lines as f64;
-        let (_, full) = crowded(self.mean);
-        if prefixes < 2.0 { full } else { self.unsure + full / (2.0 * prefixes) }
+        if prefixes < 2.0 { self.full } else { self.unsure + self.full / (2.0 * prefixes) }
     }
 
     /// The shape for keys of which this share finds no place; `None` if that is too many.
@@ -115,7 +117,7 @@ impl LineShape {
 
 /// The share of keys without a place in lines of `mean` keys on average, which are Poisson distributed, and the share of
 /// lines with more keys than places.
-pub(crate) fn crowded(mean: f64) -> (f64, f64) {
+fn crowded(mean: f64) -> (f64, f64) {
     let mut chance = (-mean).exp();
     let (mut missing, mut full) = (0.0, 0.0);
     for keys in 1..4 * MOST_ENTRIES {

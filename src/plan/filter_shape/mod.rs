@@ -1,8 +1,9 @@
 //! The shape of a table's prefix filter: what it tells, its size, and how often it errs.
 //!
 //! There are two kinds; `segment::filter` implements both. *Lines* (`lines.rs`) take 21 to 32 bits a key, and tell which
-//! prefixes of log2 n + 11 bits exist, nearly all exactly. A *Bloom* filter (`bloom.rs`) takes 7.5 bits or fewer, and tells with
-//! some errors which prefixes exist that are no longer than the table's leading part.
+//! prefixes of log2 n + 11 bits exist, nearly all exactly. A *Bloom* filter (`bloom.rs`) takes 7.5 bits or fewer, or 15
+//! where there are many flips, and tells with some errors which prefixes exist that are no longer than the table's
+//! leading part.
 
 mod bloom;
 mod lines;
@@ -12,8 +13,6 @@ use super::{Design, TableForm, TableLayout};
 use crate::error::Result;
 
 pub(crate) use bloom::{BloomShape, LINE};
-#[cfg(test)]
-pub(crate) use lines::crowded;
 pub(crate) use lines::{BEHIND, LineShape, MOST_ENTRIES, MOST_MISSING};
 
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -190,9 +190,10 @@ impl Skew {
     /// spread keys, if these are too few for such a filter.
     fn filter(&self, table: &ProbedTable) -> Option<FilterShape> {
         let of_these = FilterShape::of_table(table.form, self.fingerprints(), table.layout.leading, Some(table.radius));
-        let Some(FilterShape::Lines(lines)) = of_these else { return table.filter };
-        let share = || unsure::share(&self.fingerprints, &table.layout.permutation, lines);
-        table.filter.map(|filter| filter.of_unsure(share()))
+        let (Some(filter @ FilterShape::Lines(_)), Some(FilterShape::Lines(lines))) = (table.filter, of_these) else {
+            return table.filter;
+        };
+        Some(filter.of_unsure(unsure::share(&self.fingerprints, &table.layout.permutation, lines)))
     }
 }
 

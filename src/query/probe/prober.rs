@@ -1,9 +1,9 @@
 //! Probing the tables of a segment, in stages.
 //!
 //! The time of a query is waiting for memory: every prefix leads to another place. So each stage is done for all
-//! prefixes before the next one: compute the prefixes and prefetch where the filter has them; ask the filter; look those
-//! that pass up in the block index; prefetch their blocks, and ask the disk for those that were not read before; decode the blocks.
-//! Rows that narrow keys name come last, again many at a time.
+//! prefixes before the next one: compute the prefixes and prefetch where the filter has them; ask the filter; look
+//! those that pass up in the block index; prefetch their blocks, and ask the disk for those that were not read before;
+//! decode the blocks. Rows that narrow keys name come last, again many at a time.
 
 use crate::error::Result;
 use crate::fingerprint::{Fingerprint, leading_ones};
