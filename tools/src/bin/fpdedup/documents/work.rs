@@ -2,7 +2,7 @@
 
 use std::fs::{self, File, TryLockError};
 use std::hash::{DefaultHasher, Hash, Hasher};
-use std::io::Write;
+use std::io::{ErrorKind, Write};
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, bail};
@@ -132,7 +132,7 @@ impl Work {
             // Earlier runs in which no program works.
             for other in self.others() {
                 if matches!(locked(&other), Ok(Some(_))) {
-                    let _ = fs::remove_dir_all(other);
+                    let _ = remove_run(&other);
                 }
             }
             self.saved = true;
@@ -148,11 +148,22 @@ impl Work {
 
     /// Removes the directory of the run, and that of all runs if there is no other one.
     pub(super) fn remove(self) -> anyhow::Result<()> {
-        fs::remove_dir_all(&self.directory).with_context(|| self.directory.display().to_string())?;
+        remove_run(&self.directory).with_context(|| self.directory.display().to_string())?;
         // It may hold other runs, or files that are not ours.
         let _ = fs::remove_dir(&self.base);
         Ok(())
     }
+}
+
+/// Removes the directory of a run. Its progress goes first: without its other files no run could continue from there.
+fn remove_run(directory: &Path) -> std::io::Result<()> {
+    match fs::remove_file(directory.join(STATE)) {
+        Err(error) if error.kind() != ErrorKind::NotFound => return Err(error),
+        _ => {}
+    }
+    #[cfg(unix)]
+    File::open(directory)?.sync_all()?;
+    fs::remove_dir_all(directory)
 }
 
 /// Locks the directory of a run; `None` if another program works there.
