@@ -49,12 +49,14 @@ pub(super) fn encode(low_width: u32, next: u64, keys: &[u64], writer: &mut BitWr
 pub(super) fn decode(split: Split<'_>, keys: &mut [u64], places: &mut [u32]) -> Tail {
     let Split { low_width, end, base, count, .. } = split;
     let start = split.start();
-    let Some(last) = count.checked_sub(1) else { return Tail { from: 0, to: Some(end), in_range: true } };
-    if !simd::gap(split, keys, places) {
+    if count == 0 {
+        return Tail { from: 0, to: Some(end), in_range: true };
+    }
+    let Some(last) = simd::gap(split, keys, places) else {
         // The stream ended before its last one.
         return Tail { from: start, to: None, in_range: true };
-    }
-    let ones = places.get(last).map_or(0, |&place| place as usize + 1);
+    };
+    let ones = last + 1;
     let keys = keys.get(..count).unwrap_or_default();
     // All gaps together are less than `ones << low_width`. If that is less than 2^64, keys ascend unless they overflow
     // once; then the last one is less than `base`.

@@ -38,18 +38,18 @@ pub(super) struct Tail {
     pub(super) in_range: bool,
 }
 
-/// Both passes for one key or more; returns whether the high parts end before the block does.
-pub(crate) fn plain(split: Split<'_>, keys: &mut [u64], places: &mut [u32]) -> bool {
-    let whole = places_of_ones(split, places);
-    if whole {
-        sums(split, 0, keys, places);
-    }
-    whole
+/// Both passes for one key or more; returns the place of the last one, or `None` if the high parts do not end before the
+/// block does. Places mean nothing afterwards.
+pub(crate) fn plain(split: Split<'_>, keys: &mut [u64], places: &mut [u32]) -> Option<usize> {
+    let last = places_of_ones(split, places)?;
+    sums(split, 0, keys, places);
+    Some(last)
 }
 
 /// The places of the ones, one a key (there is at least one key), from the start of the high parts. A place counts the
-/// zeros of all high parts so far and a one for each key before. Returns whether all come before the block's end.
-pub(crate) fn places_of_ones(split: Split<'_>, places: &mut [u32]) -> bool {
+/// zeros of all high parts so far and a one for each key before. Returns the last one; `None` if they do not all come
+/// before the block's end.
+pub(crate) fn places_of_ones(split: Split<'_>, places: &mut [u32]) -> Option<usize> {
     /// Bits of a step; one load delivers them at any bit position.
     const STEP: usize = 56;
     let Split { bytes, end, count, .. } = split;
@@ -57,7 +57,7 @@ pub(crate) fn places_of_ones(split: Split<'_>, places: &mut [u32]) -> bool {
     let (mut done, mut position) = (0, start);
     while done < count {
         if position >= end {
-            return false;
+            return None;
         }
         let mut ones = (load(bytes, position >> 3) >> (position & 7)) & low_mask(STEP as u32);
         for slot in places.iter_mut().take(count).skip(done) {
@@ -72,7 +72,7 @@ pub(crate) fn places_of_ones(split: Split<'_>, places: &mut [u32]) -> bool {
         position += STEP;
     }
     // The last one has to come before the end too.
-    places.get(count - 1).is_some_and(|&place| start + (place as usize) < end)
+    places.get(count - 1).map(|&place| place as usize).filter(|last| start + last < end)
 }
 
 /// The keys from number `first` on; the caller has those before.

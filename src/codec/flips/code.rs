@@ -14,16 +14,17 @@ pub(super) const MOST: usize = 1536;
 
 /// How a symbol computes a key from the key that it refers to and the value that follows it:
 ///
-/// `key = ((reference & keep) + add + deposit(value, spread)) ^ masks[first + (value & ranks)]`.
+/// `key = ((reference & keep) - taken + deposit(value, spread)) ^ masks[first + (value & ranks)]`.
 ///
-/// For a gap of upper halves the mask is empty. For flips nothing is deposited; `add` is the topmost bit, which the
-/// reference does not have.
+/// For a gap of upper halves the mask is empty. For flips nothing is deposited, and the mask has no bit of `taken`: these
+/// are the topmost flipped bit, which the reference does not have, and all bits above it.
 #[derive(Clone, Copy, Debug, Default)]
 #[repr(C, align(32))]
 pub(in crate::codec) struct Step {
     /// The bits of the reference that stay.
     pub(in crate::codec) keep: u64,
-    pub(in crate::codec) add: u64,
+    /// What the key adds to the reference, negated.
+    pub(in crate::codec) taken: u64,
     /// The bits of the key over which the value is spread.
     pub(in crate::codec) spread: u64,
     /// Start of the masks; in a slow step the number of flips below the topmost one.
@@ -193,7 +194,8 @@ fn step(meaning: Meaning, group: u32) -> Option<Step> {
             let spread = low_mask(LOW) & !mask | below << LOW;
             let add = if length > 0 { (below + 1) << LOW } else { 0 };
             let width = u8::try_from(spread.count_ones()).ok()?;
-            Some(Step { keep: !low_mask(LOW), add: add | spread_over(told, mask), spread, width, ..Step::default() })
+            let taken = (add | spread_over(told, mask)).wrapping_neg();
+            Some(Step { keep: !low_mask(LOW), taken, spread, width, ..Step::default() })
         }
         Meaning::Flips { back, flips, top } => {
             let below = flips - 1;
@@ -204,7 +206,7 @@ fn step(meaning: Meaning, group: u32) -> Option<Step> {
             let slow = flips > QUICK_FLIPS;
             Some(Step {
                 keep: u64::MAX,
-                add: 1 << top,
+                taken: u64::MAX << top,
                 spread: 0,
                 first: if slow { below } else { *FIRST.get(below as usize)? },
                 ranks: if slow { 0 } else { u16::try_from(low_mask(width)).ok()? },

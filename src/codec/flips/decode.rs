@@ -83,8 +83,9 @@ pub(in crate::codec) fn plain(
             None => before,
         };
         // Flips lie below the topmost one. Of the keys before the block only the last is known.
-        lanes.damaged |= mask != 0 && mask >= step.add || usize::from(step.back) > at;
-        let key = (reference & step.keep).wrapping_add(step.add).wrapping_add(deposit(value, step.spread, code)) ^ mask;
+        lanes.damaged |= mask & step.taken != 0 || usize::from(step.back) > at;
+        let key =
+            (reference & step.keep).wrapping_sub(step.taken).wrapping_add(deposit(value, step.spread, code)) ^ mask;
         let Some(slot) = keys.get_mut(at) else { return false };
         *slot = key;
         lanes.done += 1;

@@ -36,16 +36,14 @@ const fn ones() -> [[u8; 8]; 256] {
 
 /// [`split_plain::plain`].
 #[target_feature(enable = "avx2,bmi1,bmi2,popcnt")]
-pub(super) fn decode(split: Split<'_>, keys: &mut [u64], places: &mut [u32]) -> bool {
-    let whole = if split.end / 8 + 8 <= split.bytes.len() {
+pub(super) fn decode(split: Split<'_>, keys: &mut [u64], places: &mut [u32]) -> Option<usize> {
+    let last = if split.end / 8 + 8 <= split.bytes.len() {
         places_of_ones(split, places)
     } else {
         split_plain::places_of_ones(split, places)
-    };
-    if whole {
-        sums(split, keys, places);
-    }
-    whole
+    }?;
+    sums(split, keys, places);
+    Some(last)
 }
 
 /// Bytes of unary code taken at a time.
@@ -56,7 +54,7 @@ const _: () = assert!(SLACK >= 8 * UNARY_STEP + 8);
 /// places of its ones, eight at once.
 #[inline]
 #[target_feature(enable = "avx2,bmi1,bmi2,popcnt")]
-fn places_of_ones(split: Split<'_>, places: &mut [u32]) -> bool {
+fn places_of_ones(split: Split<'_>, places: &mut [u32]) -> Option<usize> {
     let Split { bytes, end, count, .. } = split;
     let start = split.start();
     assert!(places.len() >= count + SLACK && end / 8 + 8 <= bytes.len());
@@ -85,7 +83,8 @@ fn places_of_ones(split: Split<'_>, places: &mut [u32]) -> bool {
         position += 8 * UNARY_STEP;
     }
     // The last one has to come before the end too.
-    done >= count && places.get(count - 1).is_some_and(|&place| start + (place as usize) < end)
+    let last = places.get(count - 1).map(|&place| place as usize);
+    last.filter(|last| done >= count && start + last < end)
 }
 
 /// How four packed low parts get into the four lanes of a register: two 16-byte loads, one for each half, a shuffle of

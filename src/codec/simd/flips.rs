@@ -8,7 +8,7 @@ const BATCH: usize = 8;
 /// Most bits of a value.
 const WIDEST: usize = 57;
 
-#[target_feature(enable = "avx2,bmi1,bmi2,popcnt")]
+#[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
 pub(super) fn decode(code: &FlipsCode, bytes: &[u8], before: u64, keys: &mut [u64], lanes: &mut Lanes) {
     if code.quick {
         run::<false>(code, bytes, before, keys, lanes);
@@ -18,7 +18,7 @@ pub(super) fn decode(code: &FlipsCode, bytes: &[u8], before: u64, keys: &mut [u6
 }
 
 #[inline]
-#[target_feature(enable = "avx2,bmi1,bmi2,popcnt")]
+#[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
 fn run<const DENSE: bool>(code: &FlipsCode, bytes: &[u8], before: u64, keys: &mut [u64], lanes: &mut Lanes) {
     // The last bit from which a load stays within the bytes.
     let Some(limit) = bytes.len().checked_sub(8).map(|last| 8 * last) else { return };
@@ -75,9 +75,9 @@ fn run<const DENSE: bool>(code: &FlipsCode, bytes: &[u8], before: u64, keys: &mu
             let mask = if DENSE && step.width >= SLOW {
                 slow(value, width, step)
             } else {
-                let rank = value as usize & usize::from(step.ranks);
+                let rank = value as u32 & u32::from(step.ranks);
                 // SAFETY: the table of masks reaches as far as a rank of 16 bits leads.
-                unsafe { *masks.add(step.first as usize + rank) }
+                unsafe { *masks.add(step.first.wrapping_add(rank) as usize) }
             };
             let reference = if DENSE {
                 // SAFETY: a step refers to at most as many keys as are there.
@@ -87,9 +87,9 @@ fn run<const DENSE: bool>(code: &FlipsCode, bytes: &[u8], before: u64, keys: &mu
                 previous
             };
             // A mask that reaches the topmost bit; gaps have no mask.
-            damaged |= mask & step.add.wrapping_neg();
+            damaged |= mask & step.taken;
             previous =
-                (reference & step.keep).wrapping_add(step.add.wrapping_add(_pdep_u64(value, step.spread))) ^ mask;
+                (reference & step.keep).wrapping_add(_pdep_u64(value, step.spread).wrapping_sub(step.taken)) ^ mask;
             // SAFETY: there are slots for a whole batch.
             unsafe { *output.add(done + number) = previous };
         }
@@ -105,7 +105,7 @@ fn run<const DENSE: bool>(code: &FlipsCode, bytes: &[u8], before: u64, keys: &mu
 
 /// The mask of five flips or more.
 #[inline(never)]
-#[target_feature(enable = "avx2,bmi1,bmi2,popcnt")]
+#[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
 fn slow(value: u64, width: u8, step: &Step) -> u64 {
     unrank((value & ((1 << width) - 1)) as u32, step.first)
 }

@@ -1,8 +1,8 @@
 //! The steps of decoding that SIMD makes faster, chosen at run time.
 //!
-//! The plain forms define the results; tests compare the two. Only AVX2 has its own forms; other processors run the
-//! plain ones. `FPSTORE_SIMD=off` in the environment selects the plain forms everywhere; the test suite runs a second
-//! time with it.
+//! The plain forms define the results; tests compare the others with them. AVX-512 and AVX2 have their own forms; other
+//! processors run the plain ones. `FPSTORE_SIMD=off` in the environment selects the plain forms everywhere, and the test
+//! suite runs a second time with it; `FPSTORE_SIMD=avx2` leaves out AVX-512.
 //!
 //! This module and `env::mmap` are the only ones with `unsafe`: unaligned loads and stores whose bounds are checked
 //! once for many, and calls of functions for a processor feature that was detected.
@@ -11,6 +11,8 @@
 
 #[cfg(target_arch = "x86_64")]
 mod avx2;
+#[cfg(target_arch = "x86_64")]
+mod avx512;
 #[cfg(target_arch = "x86_64")]
 mod flips;
 
@@ -21,33 +23,80 @@ use crate::fingerprint::Fingerprint;
 #[cfg(target_arch = "x86_64")]
 use std::sync::LazyLock;
 
-/// Whether the AVX2 forms may be used.
+/// The widest forms that the processor has and the environment allows.
 #[cfg(target_arch = "x86_64")]
-#[inline]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Level {
+    Plain,
+    /// AVX2, BMI1, BMI2, LZCNT and POPCNT.
+    Avx2,
+    /// Also AVX-512 with all that Ice Lake and Zen 4 have of it and a form uses.
+    Avx512,
+}
+
+#[cfg(target_arch = "x86_64")]
+impl Level {
+    fn detect() -> Self {
+        let wanted = std::env::var_os("FPSTORE_SIMD").unwrap_or_default();
+        if wanted == "off" || !has_avx2() {
+            Self::Plain
+        } else if wanted == "avx2" || !has_avx512() {
+            Self::Avx2
+        } else {
+            Self::Avx512
+        }
+    }
+
+    #[inline]
+    fn of_processor() -> Self {
+        static FOUND: LazyLock<Level> = LazyLock::new(Level::detect);
+        *FOUND
+    }
+}
+
+#[cfg(target_arch = "x86_64")]
 fn has_avx2() -> bool {
-    static FOUND: LazyLock<bool> = LazyLock::new(|| {
-        std::env::var_os("FPSTORE_SIMD").is_none_or(|value| value != "off")
-            && is_x86_feature_detected!("avx2")
-            && is_x86_feature_detected!("bmi1")
-            && is_x86_feature_detected!("bmi2")
-            && is_x86_feature_detected!("popcnt")
-    });
-    *FOUND
+    is_x86_feature_detected!("avx2")
+        && is_x86_feature_detected!("bmi1")
+        && is_x86_feature_detected!("bmi2")
+        && is_x86_feature_detected!("lzcnt")
+        && is_x86_feature_detected!("popcnt")
+}
+
+/// The extensions beside AVX2.
+#[cfg(target_arch = "x86_64")]
+fn has_avx512() -> bool {
+    is_x86_feature_detected!("avx512f")
+        && is_x86_feature_detected!("avx512bw")
+        && is_x86_feature_detected!("avx512dq")
+        && is_x86_feature_detected!("avx512vl")
+        && is_x86_feature_detected!("avx512vbmi")
+        && is_x86_feature_detected!("avx512vbmi2")
+        && is_x86_feature_detected!("avx512vpopcntdq")
 }
 
 /// Defines functions that run the plain form, compiled for the processor's own instructions where it has them.
 macro_rules! compiled_for_processor {
-    ($($(#[$attribute:meta])* $features:literal fn $name:ident$(<$F:ident>)?($($arg:ident: $type:ty),*) $(-> $result:ty)?;)*) => {$(
+    ($($(#[$attribute:meta])* $features:literal, $wider:literal fn $name:ident$(<$F:ident>)?($($arg:ident: $type:ty),*) $(-> $result:ty)?;)*) => {$(
         $(#[$attribute])*
         pub(crate) fn $name$(<$F: Fingerprint>)?($($arg: $type),*) $(-> $result)? {
             #[cfg(target_arch = "x86_64")]
-            if has_avx2() {
+            {
                 #[target_feature(enable = $features)]
-                fn compiled$(<$F: Fingerprint>)?($($arg: $type),*) $(-> $result)? {
+                fn wide$(<$F: Fingerprint>)?($($arg: $type),*) $(-> $result)? {
                     plain_near::$name($($arg),*)
                 }
-                // SAFETY: the processor has the features.
-                return unsafe { compiled($($arg),*) };
+                #[target_feature(enable = $wider)]
+                fn wider$(<$F: Fingerprint>)?($($arg: $type),*) $(-> $result)? {
+                    plain_near::$name($($arg),*)
+                }
+                match Level::of_processor() {
+                    // SAFETY: the processor has the features.
+                    Level::Avx512 => return unsafe { wider($($arg),*) },
+                    // SAFETY: the processor has the features.
+                    Level::Avx2 => return unsafe { wide($($arg),*) },
+                    Level::Plain => {}
+                }
             }
             plain_near::$name($($arg),*)
         }
@@ -58,29 +107,40 @@ compiled_for_processor! {
     /// Bit `i` is set if key `i` of the first [`super::CHUNK`], without its `row` lowest bits, lies within `radius` of
     /// `lead`.
     #[inline]
-    "popcnt" fn near_leads(keys: &[u64], lead: u64, row: u32, radius: u32) -> u64;
+    "popcnt", "avx512f,avx512bw,avx512dq,avx512vl,avx512vpopcntdq,popcnt" fn near_leads(keys: &[u64], lead: u64, row: u32, radius: u32) -> u64;
 
     /// Bit `i` is set if row `i` of the first [`super::CHUNK`] lies within distance `k` of `query`.
     #[inline]
-    "popcnt" fn near_rows<F>(rows: &[u8], query: F, k: u32) -> u64;
+    "popcnt", "avx512f,avx512bw,avx512dq,avx512vl,avx512vpopcntdq,popcnt" fn near_rows<F>(rows: &[u8], query: F, k: u32) -> u64;
 
-    "avx2,popcnt" fn near_pairs<F>(all: &[F], count: usize, k: u32, found: &mut Vec<(F, F)>);
+    "avx2,popcnt",
+    "avx512f,avx512bw,avx512dq,avx512vl,avx512vpopcntdq,popcnt"
+    fn near_pairs<F>(all: &[F], count: usize, k: u32, found: &mut Vec<(F, F)>);
 
-    "avx2,popcnt" fn near_across<F>(ones: &[F], others: &[F], k: u32, found: &mut Vec<(F, F)>);
+    "avx2,popcnt",
+    "avx512f,avx512bw,avx512dq,avx512vl,avx512vpopcntdq,popcnt"
+    fn near_across<F>(ones: &[F], others: &[F], k: u32, found: &mut Vec<(F, F)>);
 
-    "avx2,popcnt" fn near_within<F>(all: &[F], count: usize, k: u32, found: &mut Vec<(F, F)>);
+    "avx2,popcnt",
+    "avx512f,avx512bw,avx512dq,avx512vl,avx512vpopcntdq,popcnt"
+    fn near_within<F>(all: &[F], count: usize, k: u32, found: &mut Vec<(F, F)>);
 
     #[inline]
-    "avx2,bmi1,bmi2,popcnt" fn ascending(keys: &[u64]) -> bool;
+    "avx2,bmi1,bmi2,popcnt",
+    "avx512f,avx512bw,avx512dq,avx512vl,avx512vpopcntdq,popcnt"
+    fn ascending(keys: &[u64]) -> bool;
 }
 
 /// [`split_plain::plain`].
 #[inline]
-pub(super) fn gap(split: split_plain::Split<'_>, keys: &mut [u64], places: &mut [u32]) -> bool {
+pub(super) fn gap(split: split_plain::Split<'_>, keys: &mut [u64], places: &mut [u32]) -> Option<usize> {
     #[cfg(target_arch = "x86_64")]
-    if has_avx2() {
+    match Level::of_processor() {
         // SAFETY: the processor has the features.
-        return unsafe { avx2::decode(split, keys, places) };
+        Level::Avx512 => return unsafe { avx512::decode(split, keys, places) },
+        // SAFETY: the processor has the features.
+        Level::Avx2 => return unsafe { avx2::decode(split, keys, places) },
+        Level::Plain => {}
     }
     split_plain::plain(split, keys, places)
 }
@@ -89,9 +149,12 @@ pub(super) fn gap(split: split_plain::Split<'_>, keys: &mut [u64], places: &mut 
 #[inline]
 pub(crate) fn near(keys: &[u64], key: u64, k: u32) -> u64 {
     #[cfg(target_arch = "x86_64")]
-    if has_avx2() {
+    match Level::of_processor() {
         // SAFETY: the processor has the features.
-        return unsafe { avx2::near(keys, key, k) };
+        Level::Avx512 => return unsafe { avx512::near(keys, key, k) },
+        // SAFETY: the processor has the features.
+        Level::Avx2 => return unsafe { avx2::near(keys, key, k) },
+        Level::Plain => {}
     }
     plain_near::near(keys, key, k)
 }
@@ -114,7 +177,7 @@ pub(crate) fn prefetch<T>(slice: &[T], at: usize) {
 #[inline]
 pub(super) fn flips(code: &FlipsCode, bytes: &[u8], before: u64, keys: &mut [u64], lanes: &mut Lanes) {
     #[cfg(target_arch = "x86_64")]
-    if has_avx2() {
+    if Level::of_processor() >= Level::Avx2 {
         // SAFETY: the processor has the features.
         unsafe { flips::decode(code, bytes, before, keys, lanes) };
     }
@@ -128,10 +191,13 @@ mod tests {
     use crate::codec::split::{MAX_LOW_WIDTH, SLACK, Split};
     use proptest::prelude::*;
 
+    type Decode<'a> = &'a dyn Fn(Split<'_>, &mut [u64], &mut [u32]) -> Option<usize>;
+
     proptest! {
         #[test]
         fn the_same_as_the_plain_forms(
-            bytes in prop::collection::vec(prop_oneof![any::<u8>(), Just(0), Just(255)], 0..900),
+            bytes in prop_oneof![0usize..90, 0usize..900]
+                .prop_flat_map(|most| prop::collection::vec(prop_oneof![any::<u8>(), Just(0), Just(255)], 0..=most)),
             low_width in 0..=MAX_LOW_WIDTH, share in 1usize..1000, base: u64, cut in prop_oneof![0usize..32, 0usize..900],
         ) {
             if !has_avx2() {
@@ -140,15 +206,16 @@ mod tests {
             let end = 8 * bytes.len().saturating_sub(cut);
             // Low parts that leave space for high ones, most often.
             let count = 1 + end * share / 1000 / (low_width as usize + 2);
-            let [mut plain_places, mut places] = [0, 1].map(|_| vec![0u32; count + SLACK]);
-            let [mut plain_keys, mut keys] = [0, 1].map(|_| vec![0u64; count + SLACK]);
             let split = Split { low_width, bytes: &bytes, end, base, count };
-            let whole = split_plain::plain(split, &mut plain_keys, &mut plain_places);
-            let wide = unsafe { avx2::decode(split, &mut keys, &mut places) };
-            prop_assert_eq!(wide, whole);
-            if whole {
-                prop_assert_eq!(&plain_places[..count], &places[..count]);
-                prop_assert_eq!(&plain_keys[..count], &keys[..count]);
+            let decoded = |decode: Decode<'_>| {
+                let (mut keys, mut places) = (vec![0u64; count + SLACK], vec![0u32; count + SLACK]);
+                let last = decode(split, &mut keys, &mut places);
+                last.map(|last| (keys[..count].to_vec(), last))
+            };
+            let plain = decoded(&split_plain::plain);
+            prop_assert_eq!(&decoded(&|split, keys, places| unsafe { avx2::decode(split, keys, places) }), &plain);
+            if has_avx512() {
+                prop_assert_eq!(decoded(&|split, keys, places| unsafe { avx512::decode(split, keys, places) }), plain);
             }
         }
 
@@ -160,7 +227,11 @@ mod tests {
             for (number, slot) in (0..).zip(keys.iter_mut()).step_by(3) {
                 *slot = key ^ crate::bits::low_mask(flips.min(k + number % 3));
             }
-            prop_assert_eq!(unsafe { avx2::near(&keys, key, k) }, plain_near::near(&keys, key, k));
+            let plain = plain_near::near(&keys, key, k);
+            prop_assert_eq!(unsafe { avx2::near(&keys, key, k) }, plain);
+            if has_avx512() {
+                prop_assert_eq!(unsafe { avx512::near(&keys, key, k) }, plain);
+            }
         }
     }
 }
