@@ -84,6 +84,7 @@ fn a_short_leading_part_has_a_filter_of_nearly_all_keys_unless_they_are_skewed()
         let queries: Vec<u64> = queries(&values).into_iter().take(40).collect();
         let mut fixture = Fixture::new(ReadMode::Mmap);
         let parameters = Parameters::new(3).with_design(Design::Tables { parts: 3 });
+        fixture.options = fixture.options.with_filters(Filters::Off);
         let without = work(&fixture.load(&parameters, &records, 1), &queries);
         fixture.options = fixture.options.with_filters(Filters::AtOpen);
         let store = <Store>::open_read_only(&fixture.path, &fixture.options).unwrap();
