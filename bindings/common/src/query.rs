@@ -242,8 +242,8 @@ impl<F: Fingerprint> Asker<F> {
             if !merges {
                 self.probe(&some, sender)?;
             } else if !self.merge(&some, sender)? {
-                if length > least {
-                    length = (length / 4).max(least);
+                if queries.len() > least {
+                    length = (queries.len() / 4).max(least);
                     continue;
                 }
                 self.probe(&some, sender)?;

@@ -1,10 +1,11 @@
 //! From pairs of a merge to the answers of the queries.
 
 use crate::error::Result;
-use crate::fingerprint::{Fingerprint, Match, distance};
+use crate::fingerprint::{Fingerprint, Id, Match, distance};
 use crate::query::batch::answer_budget::AnswerBudget;
 use crate::query::batch::merge_join::merge_segment;
 use crate::query::batch::worker::Pair;
+use crate::query::probe::compare::Found;
 use crate::query::view_searcher::{in_order, rank_of};
 use crate::query_stats::QueryStats;
 use crate::segment::{IdScratch, MANY_UNITS, Scratch, Segment};
@@ -89,27 +90,29 @@ impl<F: Fingerprint> Gathered<F> {
         let chunks: Result<Vec<Parts<F>>> = pairs
             .par_chunks(pairs.len().div_ceil(rayon::current_num_threads() * 4).max(1))
             .map(|pairs| {
-                let (mut scratch, mut ids) = (Scratch::default(), IdScratch::default());
+                let mut records = RecordsOf::default();
                 let mut chunk: Parts<F> = vec![Default::default(); number_of_parts];
                 for pair in pairs.iter().take_while(|_| !bounds.matches.is_full()) {
                     let fingerprint = pair.found.fingerprint;
-                    let rank = rank_of(segment, fingerprint, pair.found.rank, &mut scratch)?;
                     let number = pair.query as usize;
                     let distance = queries.get(number).map_or(0, |&query| distance(query, fingerprint));
                     let Some((into, apart)) = chunk.get_mut(number / length) else { continue };
-                    if bounds.most_units < u64::MAX && segment.ids().units_of(rank)? > bounds.most_units {
+                    // Queries near each other find the same fingerprints, one after another.
+                    if records.fingerprint != Some(fingerprint) {
+                        records.read(segment, pair.found, bounds.most_units)?;
+                    }
+                    if records.are_many {
                         apart.push(pair.query);
                         continue;
                     }
-                    let before = into.len();
-                    let mut texts = 0;
-                    segment.ids().ids_of(rank, &mut ids, |id| {
-                        texts += id.text().map_or(0, |text| text.len() + 16);
-                        into.push((pair.query, Match { distance, fingerprint, id }));
-                    })?;
-                    // Lists grow by doubling.
-                    let bytes = 2 * (into.len() - before) * size_of::<(u32, Match<F>)>() + texts;
-                    bounds.matches.take(bytes as u64);
+                    let (before, texts) = (into.capacity(), records.texts);
+                    let records = records.ids.iter().cloned();
+                    into.extend(records.map(|id| (pair.query, Match { distance, fingerprint, id })));
+                    let bytes = (into.capacity() - before) * size_of::<(u32, Match<F>)>() + texts;
+                    // Most matches fit the lists as they are; all threads change the budget.
+                    if bytes > 0 {
+                        bounds.matches.take(bytes as u64);
+                    }
                 }
                 Ok(chunk)
             })
@@ -124,14 +127,50 @@ impl<F: Fingerprint> Gathered<F> {
     }
 }
 
+/// The records of a stored fingerprint.
+#[derive(Debug, Default)]
+struct RecordsOf<F> {
+    fingerprint: Option<F>,
+    ids: Vec<Id>,
+    /// Bytes of text ids.
+    texts: usize,
+    /// Whether there are more than were asked for, so that they were not read.
+    are_many: bool,
+    scratch: (Scratch, IdScratch),
+}
+
+impl<F: Fingerprint> RecordsOf<F> {
+    /// Reads the ids of a fingerprint, unless they are in more units than that.
+    fn read(&mut self, segment: &Segment, found: Found<F>, most_units: u64) -> Result<()> {
+        let Self { fingerprint, ids, texts, are_many, scratch } = self;
+        *fingerprint = Some(found.fingerprint);
+        let rank = rank_of(segment, found.fingerprint, found.rank, &mut scratch.0)?;
+        *are_many = most_units < u64::MAX && segment.ids().units_of(rank)? > most_units;
+        ids.clear();
+        *texts = 0;
+        if *are_many {
+            return Ok(());
+        }
+        segment.ids().ids_of(rank, &mut scratch.1, |id| {
+            *texts += id.text().map_or(0, |text| text.len() + 16);
+            ids.push(id);
+        })
+    }
+}
+
 impl<F: Fingerprint> AnswerPart<F> {
     /// Adds the matches to the answers of the queries and sorts these. Returns the positions of queries that have more.
     pub(crate) fn distribute(self, answers: &mut [Vec<Match<F>>]) -> BTreeSet<usize> {
         let place = |query: u32| query as usize - self.first;
+        let mut counts = vec![0; answers.len()];
+        for &(query, _) in self.found.iter().flatten() {
+            if let Some(count) = counts.get_mut(place(query)) {
+                *count += 1;
+            }
+        }
+        answers.iter_mut().zip(counts).for_each(|(answer, count)| answer.reserve_exact(count));
         for (query, found) in self.found.into_iter().flatten() {
             if let Some(answer) = answers.get_mut(place(query)) {
-                // Most have one.
-                answer.reserve_exact(usize::from(answer.is_empty()));
                 answer.push(found);
             }
         }
