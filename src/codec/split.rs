@@ -38,8 +38,8 @@ pub(super) struct Tail {
     pub(super) in_range: bool,
 }
 
-/// Both passes for one key or more; returns the place of the last one, or `None` if the high parts do not end before the
-/// block does. Places mean nothing afterwards.
+/// Both passes for one key or more. Returns the place of the last one, or `None` if the high parts do not end before
+/// the block does. Places mean nothing afterwards.
 pub(crate) fn plain(split: Split<'_>, keys: &mut [u64], places: &mut [u32]) -> Option<usize> {
     let last = places_of_ones(split, places)?;
     sums(split, 0, keys, places);

@@ -178,6 +178,7 @@ impl<'a> UnpackedChunk<'a> {
     }
 
     /// The offset of a block in its page, its length, and its shape. `base` is the least key of the chunk.
+    // Inlined for the reason that `BlockIndex::block` is.
     #[inline(always)]
     pub(super) fn block(self, base: u64, layout: PageLayout, block: usize) -> Option<(usize, usize, BlockShape)> {
         let entry = self.entries.get(block)?;

@@ -16,8 +16,8 @@ pub(super) const MOST: usize = 1536;
 ///
 /// `key = ((reference & keep) - taken + deposit(value, spread)) ^ masks[first + (value & ranks)]`.
 ///
-/// For a gap of upper halves the mask is empty. For flips nothing is deposited, and the mask has no bit of `taken`: these
-/// are the topmost flipped bit, which the reference does not have, and all bits above it.
+/// For a gap of upper halves the mask is empty. For flips nothing is deposited; `taken` has the topmost flipped bit,
+/// which the reference lacks, and all bits above it. A mask that shares a bit with `taken` is damage.
 #[derive(Clone, Copy, Debug, Default)]
 #[repr(C, align(32))]
 pub(in crate::codec) struct Step {

@@ -1,5 +1,5 @@
-//! Short split gap blocks with AVX-512, some four instructions a key; comparing keys with a query. For processors with the
-//! extensions of Ice Lake and Zen 4.
+//! Decodes short split gap blocks with AVX-512, about four instructions a key, and compares keys with a query. Needs
+//! the extensions of Ice Lake and Zen 4.
 
 #![expect(clippy::indexing_slicing, reason = "a table made at compile time")]
 
@@ -33,8 +33,8 @@ const SHORT: usize = 64;
 /// Most bits of its high parts, with those that come before them in their first byte.
 const SHORT_BITS: usize = 256;
 
-/// [`crate::codec::split::plain`]. Blocks of up to 256 bytes are decoded here, most often, longer ones with AVX2: for those,
-/// registers of 512 bits have brought nothing (measured on Zen 4).
+/// [`crate::codec::split::plain`]. Decodes blocks of at most [`SHORT`] keys and [`SHORT_BITS`] bits of high parts: most
+/// blocks of up to 256 bytes. AVX2 decodes the others; 512-bit registers are no faster there (measured on Zen 4).
 #[target_feature(enable = "avx2,bmi1,bmi2,avx512f,avx512bw,avx512dq,avx512vbmi,avx512vbmi2,popcnt")]
 pub(super) fn decode(split: Split<'_>, keys: &mut [u64], places: &mut [u32]) -> Option<usize> {
     let Split { bytes, end, count, .. } = split;
@@ -47,8 +47,8 @@ pub(super) fn decode(split: Split<'_>, keys: &mut [u64], places: &mut [u32]) -> 
     Some(last)
 }
 
-/// As the plain form, but a byte for each place, and the last place; if eight bytes can be loaded from before the
-/// block's end. Of 64 bits at a time, one instruction gathers the numbers of the ones.
+/// Returns the places of the plain form, a byte each, and the last one. Eight bytes must be readable at the block's
+/// end. A single instruction gathers the numbers of the ones of 64 bits.
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,avx512vbmi,avx512vbmi2,popcnt")]
 fn places_of_ones(split: Split<'_>) -> Option<(__m512i, usize)> {
@@ -57,12 +57,12 @@ fn places_of_ones(split: Split<'_>) -> Option<(__m512i, usize)> {
     assert!(end / 8 + 8 <= bytes.len());
     // SAFETY: 64 bytes.
     let numbers = unsafe { _mm512_loadu_si512(NUMBERS.as_ptr().cast()) };
-    // The first word begins at a whole byte; its bits before `start` are no ones of this stream.
+    // The first word begins at a whole byte; its bits before `start` belong to the low parts.
     let (mut byte, mut taken, mut done) = (start / 8, u64::MAX << (start % 8), 0);
     let (mut passed, mut places) = (_mm512_set1_epi8(-((start % 8) as i8)), _mm512_setzero_si512());
     // To the end, not to the last key, as with AVX2.
     while 8 * byte < end && done < SHORT {
-        // SAFETY: `byte` is less than `end / 8`.
+        // SAFETY: `8 * byte` is less than `end`, so `byte + 8` is at most `end / 8 + 8`.
         let word = unsafe { u64::from_le(bytes.as_ptr().add(byte).cast::<u64>().read_unaligned()) } & taken;
         let ones = _mm512_add_epi8(_mm512_maskz_compress_epi8(word, numbers), passed);
         let behind = _mm512_sub_epi8(numbers, _mm512_set1_epi8(done as i8));
@@ -82,7 +82,7 @@ fn places_of_ones(split: Split<'_>) -> Option<(__m512i, usize)> {
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vbmi,bmi2")]
 fn sums(split: Split<'_>, keys: &mut [u64], places: __m512i) {
     let Split { low_width, bytes, base, count, .. } = split;
-    assert!(keys.len() >= count + SLACK && low_width <= MAX_LOW_WIDTH && split.start() <= 8 * bytes.len());
+    assert!(keys.len() >= count + SLACK && low_width <= MAX_LOW_WIDTH);
     let width = low_width as usize;
     // The bit at which the low part of each lane begins; then the numbers of eight bytes from there, which have all of
     // it, and the bits before it in the first one.

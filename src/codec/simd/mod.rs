@@ -1,8 +1,8 @@
 //! The steps of decoding that SIMD makes faster, chosen at run time.
 //!
-//! The plain forms define the results; tests compare the others with them. AVX-512 and AVX2 have their own forms; other
-//! processors run the plain ones. `FPSTORE_SIMD=off` in the environment selects the plain forms everywhere, and the test
-//! suite runs a second time with it; `FPSTORE_SIMD=avx2` leaves out AVX-512.
+//! The plain forms define the results; tests compare the others with them. AVX2 and AVX-512 have their own forms; other
+//! processors run the plain ones. `FPSTORE_SIMD=off` in the environment selects the plain forms everywhere, and the
+//! test suite runs a second time with it; `FPSTORE_SIMD=avx2` leaves out AVX-512.
 //!
 //! This module and `env::mmap` are the only ones with `unsafe`: unaligned loads and stores whose bounds are checked
 //! once for many, and calls of functions for a processor feature that was detected.
@@ -30,7 +30,7 @@ enum Level {
     Plain,
     /// AVX2, BMI1, BMI2, LZCNT and POPCNT.
     Avx2,
-    /// Also AVX-512 with all that Ice Lake and Zen 4 have of it and a form uses.
+    /// Also the AVX-512 extensions that [`has_avx512`] lists.
     Avx512,
 }
 
@@ -63,7 +63,7 @@ fn has_avx2() -> bool {
         && is_x86_feature_detected!("popcnt")
 }
 
-/// The extensions beside AVX2.
+/// Whether the processor has the AVX-512 extensions that a form uses.
 #[cfg(target_arch = "x86_64")]
 fn has_avx512() -> bool {
     is_x86_feature_detected!("avx512f")
@@ -77,7 +77,10 @@ fn has_avx512() -> bool {
 
 /// Defines functions that run the plain form, compiled for the processor's own instructions where it has them.
 macro_rules! compiled_for_processor {
-    ($($(#[$attribute:meta])* $features:literal, $wider:literal fn $name:ident$(<$F:ident>)?($($arg:ident: $type:ty),*) $(-> $result:ty)?;)*) => {$(
+    ($(
+        $(#[$attribute:meta])* $features:literal
+        fn $name:ident$(<$F:ident>)?($($arg:ident: $type:ty),*) $(-> $result:ty)?;
+    )*) => {$(
         $(#[$attribute])*
         pub(crate) fn $name$(<$F: Fingerprint>)?($($arg: $type),*) $(-> $result)? {
             #[cfg(target_arch = "x86_64")]
@@ -86,7 +89,7 @@ macro_rules! compiled_for_processor {
                 fn wide$(<$F: Fingerprint>)?($($arg: $type),*) $(-> $result)? {
                     plain_near::$name($($arg),*)
                 }
-                #[target_feature(enable = $wider)]
+                #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vpopcntdq,popcnt")]
                 fn wider$(<$F: Fingerprint>)?($($arg: $type),*) $(-> $result)? {
                     plain_near::$name($($arg),*)
                 }
@@ -107,28 +110,20 @@ compiled_for_processor! {
     /// Bit `i` is set if key `i` of the first [`super::CHUNK`], without its `row` lowest bits, lies within `radius` of
     /// `lead`.
     #[inline]
-    "popcnt", "avx512f,avx512bw,avx512dq,avx512vl,avx512vpopcntdq,popcnt" fn near_leads(keys: &[u64], lead: u64, row: u32, radius: u32) -> u64;
+    "popcnt" fn near_leads(keys: &[u64], lead: u64, row: u32, radius: u32) -> u64;
 
     /// Bit `i` is set if row `i` of the first [`super::CHUNK`] lies within distance `k` of `query`.
     #[inline]
-    "popcnt", "avx512f,avx512bw,avx512dq,avx512vl,avx512vpopcntdq,popcnt" fn near_rows<F>(rows: &[u8], query: F, k: u32) -> u64;
+    "popcnt" fn near_rows<F>(rows: &[u8], query: F, k: u32) -> u64;
 
-    "avx2,popcnt",
-    "avx512f,avx512bw,avx512dq,avx512vl,avx512vpopcntdq,popcnt"
-    fn near_pairs<F>(all: &[F], count: usize, k: u32, found: &mut Vec<(F, F)>);
+    "avx2,popcnt" fn near_pairs<F>(all: &[F], count: usize, k: u32, found: &mut Vec<(F, F)>);
 
-    "avx2,popcnt",
-    "avx512f,avx512bw,avx512dq,avx512vl,avx512vpopcntdq,popcnt"
-    fn near_across<F>(ones: &[F], others: &[F], k: u32, found: &mut Vec<(F, F)>);
+    "avx2,popcnt" fn near_across<F>(ones: &[F], others: &[F], k: u32, found: &mut Vec<(F, F)>);
 
-    "avx2,popcnt",
-    "avx512f,avx512bw,avx512dq,avx512vl,avx512vpopcntdq,popcnt"
-    fn near_within<F>(all: &[F], count: usize, k: u32, found: &mut Vec<(F, F)>);
+    "avx2,popcnt" fn near_within<F>(all: &[F], count: usize, k: u32, found: &mut Vec<(F, F)>);
 
     #[inline]
-    "avx2,bmi1,bmi2,popcnt",
-    "avx512f,avx512bw,avx512dq,avx512vl,avx512vpopcntdq,popcnt"
-    fn ascending(keys: &[u64]) -> bool;
+    "avx2,bmi1,bmi2,popcnt" fn ascending(keys: &[u64]) -> bool;
 }
 
 /// [`split_plain::plain`].
@@ -198,14 +193,22 @@ mod tests {
         fn the_same_as_the_plain_forms(
             bytes in prop_oneof![0usize..90, 0usize..900]
                 .prop_flat_map(|most| prop::collection::vec(prop_oneof![any::<u8>(), Just(0), Just(255)], 0..=most)),
-            low_width in 0..=MAX_LOW_WIDTH, share in 1usize..1000, base: u64, cut in prop_oneof![0usize..32, 0usize..900],
+            low_width in 0..=MAX_LOW_WIDTH, share in 1usize..1000, base: u64,
+            cut in prop_oneof![0usize..32, 0usize..900], is_limit: bool,
         ) {
             if !has_avx2() {
                 return Ok(());
             }
-            let end = 8 * bytes.len().saturating_sub(cut);
-            // Low parts that leave space for high ones, most often.
-            let count = 1 + end * share / 1000 / (low_width as usize + 2);
+            let (low_width, count, end) = if is_limit {
+                // Near the limits of short blocks.
+                let (low_width, count) = (low_width % 5, 56 + share % 11);
+                let end = low_width as usize * count + 180 + share % 90;
+                (low_width, count, end.min(8 * bytes.len()))
+            } else {
+                // Low parts that leave space for high ones, most often.
+                let end = 8 * bytes.len().saturating_sub(cut);
+                (low_width, 1 + end * share / 1000 / (low_width as usize + 2), end)
+            };
             let split = Split { low_width, bytes: &bytes, end, base, count };
             let decoded = |decode: Decode<'_>| {
                 let (mut keys, mut places) = (vec![0u64; count + SLACK], vec![0u32; count + SLACK]);
@@ -220,7 +223,9 @@ mod tests {
         }
 
         #[test]
-        fn near_keys_are_found(mut keys in prop::collection::vec(any::<u64>(), 0..100), key: u64, k in 0u32..=64, flips in 0u32..64) {
+        fn near_keys_are_found(
+            mut keys in prop::collection::vec(any::<u64>(), 0..100), key: u64, k in 0u32..=64, flips in 0u32..64,
+        ) {
             if !has_avx2() {
                 return Ok(());
             }

@@ -131,7 +131,7 @@ impl Work {
         if !self.saved {
             // Earlier runs in which no program works.
             for other in self.others() {
-                if matches!(locked(&other), Ok(Some(_))) {
+                if let Ok(Some(_lock)) = locked(&other) {
                     let _ = remove_run(&other);
                 }
             }
@@ -155,7 +155,8 @@ impl Work {
     }
 }
 
-/// Removes the directory of a run. Its progress goes first: without its other files no run could continue from there.
+/// Removes the directory of a run. The state goes first: a later run that found it without the other files would fail.
+/// The lock goes last: without it no later run would know that this is the directory of a run.
 fn remove_run(directory: &Path) -> std::io::Result<()> {
     match fs::remove_file(directory.join(STATE)) {
         Err(error) if error.kind() != ErrorKind::NotFound => return Err(error),
@@ -163,6 +164,14 @@ fn remove_run(directory: &Path) -> std::io::Result<()> {
     }
     #[cfg(unix)]
     File::open(directory)?.sync_all()?;
+    for entry in fs::read_dir(directory)? {
+        let path = entry?.path();
+        if path.is_dir() {
+            fs::remove_dir_all(path)?;
+        } else if !path.ends_with(LOCK) {
+            fs::remove_file(path)?;
+        }
+    }
     fs::remove_dir_all(directory)
 }
 
