@@ -49,36 +49,31 @@ fn the_same_command_continues() {
     assert!(rows > 10_000, "{rows}");
     let work = place.path("out.ndjson.fpdedup");
     for interrupt in every(2, [false, true]) {
-        let mut continued = 0;
-        // Every run gets somewhat further; the last one ends by itself. On a busy machine the first one may, too.
-        for _ in 0..10 {
-            [&out, &gone].into_iter().for_each(|file| fs::remove_file(file).unwrap());
-            let mut runs = 0;
-            while !out.exists() || work.exists() {
-                runs += 1;
-                // The 35th waits a minute and a half.
-                assert!(runs < 36, "no run ends");
-                let mut child = command(&input, &out, &gone).stderr(Stdio::piped()).spawn().unwrap();
-                thread::sleep(Duration::from_millis(10).mul_f64(1.3_f64.powi(runs)));
-                if interrupt {
-                    Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap();
-                } else {
-                    child.kill().unwrap();
-                }
-                let mut message = String::new();
-                child.stderr.take().unwrap().read_to_string(&mut message).unwrap();
-                // Ended by itself, killed, or interrupted.
-                let code = child.wait().unwrap().code();
-                assert!(matches!(code, Some(0 | 130) | None), "{message}");
-                continued += u64::from(message.contains("continuing the run that stopped"));
-                assert!(!message.contains("starting over"), "{message}");
+        [&out, &gone].into_iter().for_each(|file| fs::remove_file(file).unwrap());
+        // There is something to continue from; every later run gets somewhat further, and the last one ends by itself.
+        killed(command(&input, &out, &gone), &work);
+        let (mut continued, mut runs) = (0, 0);
+        while !out.exists() || work.exists() {
+            runs += 1;
+            // The 35th waits a minute and a half.
+            assert!(runs < 36, "no run ends");
+            let mut child = command(&input, &out, &gone).stderr(Stdio::piped()).spawn().unwrap();
+            thread::sleep(Duration::from_millis(10).mul_f64(1.3_f64.powi(runs)));
+            if interrupt {
+                Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap();
+            } else {
+                child.kill().unwrap();
             }
-            assert!(results() == expected, "after {runs} runs");
-            if continued > 0 {
-                break;
-            }
+            let mut message = String::new();
+            child.stderr.take().unwrap().read_to_string(&mut message).unwrap();
+            // Ended by itself, killed, or interrupted.
+            let code = child.wait().unwrap().code();
+            assert!(matches!(code, Some(0 | 130) | None), "{message}");
+            continued += u64::from(message.contains("continuing the run that stopped"));
+            assert!(!message.contains("starting over"), "{message}");
         }
-        assert!(continued > 0, "every run ended before it had anything to continue from");
+        assert!(results() == expected, "after {runs} runs");
+        assert!(continued > 0);
     }
 }
 
