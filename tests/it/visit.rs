@@ -122,3 +122,34 @@ fn batches_in_any_memory() {
         assert!(fitted > 0 && refused > 1, "{fitted} {refused}");
     }
 }
+
+/// A batch leaves them out for queries near a fingerprint with very many records, and answers the others.
+#[test]
+fn batches_near_very_many_records() {
+    const HEAVY: u64 = 0x0f0f << 24;
+    let heavy = (0..700_000).map(|number| Record { fingerprint: HEAVY, id: Id::Number(number) });
+    let [before, after] = [HEAVY ^ 1 << 30, HEAVY ^ 1 << 40];
+    let others = [before, before, after].into_iter().zip(700_000..);
+    let mut records: Vec<Record> = others.map(|(fingerprint, id)| Record::new(fingerprint, id)).collect();
+    let queries = [before ^ 7, HEAVY ^ 1, after ^ 7, HEAVY ^ 6, before ^ 7];
+    let light = [0, 2, 4].map(|at| (at, expected(&records, queries[at], 3)));
+    records.extend(heavy);
+    let store = store_of(&Parameters::new(3), &records, 1, ReadMode::Mmap);
+    let mut answers = Vec::new();
+    let fits = store.searcher().visit_batch(
+        &queries,
+        3,
+        1 << 30,
+        |_, some| some,
+        |some| {
+            answers.extend(some);
+            Ok::<_, fpstore::Error>(())
+        },
+    );
+    assert!(fits.unwrap());
+    assert_eq!(answers.len(), queries.len());
+    for (at, expected) in light {
+        assert!(!expected.is_empty() && answers[at].as_ref() == Some(&expected), "query {at}");
+    }
+    assert!(answers[1].is_none() && answers[3].is_none());
+}

@@ -1,7 +1,7 @@
 //! From pairs of a merge to the answers of the queries.
 
 use crate::error::Result;
-use crate::fingerprint::{Fingerprint, Id, Match, distance};
+use crate::fingerprint::{Fingerprint, Match, distance};
 use crate::query::batch::answer_budget::AnswerBudget;
 use crate::query::batch::merge_join::merge_segment;
 use crate::query::batch::worker::Pair;
@@ -38,6 +38,20 @@ impl Bounds {
     /// Leaves a quarter to the caller, for its use of the answers.
     pub(crate) fn of(bytes: u64) -> Self {
         Self { pairs: bytes / 4, matches: AnswerBudget::new(bytes / 2), most_units: MANY_UNITS }
+    }
+
+    /// Makes space for so many more matches, whose ids have `texts` bytes; `false`, with nothing reserved, if they
+    /// exceed the memory. Most matches fit a list as it is and take nothing: the count is shared by all threads.
+    fn reserve<F>(&self, list: &mut Numbered<F>, more: usize, texts: usize) -> bool {
+        let (length, capacity) = (list.len() + more, list.capacity());
+        // Lists grow by doubling.
+        let grown = if length > capacity { length.max(2 * capacity) } else { capacity };
+        let bytes = (grown - capacity) * size_of::<(u32, Match<F>)>() + texts;
+        let fits = bytes == 0 || self.matches.take(bytes as u64);
+        if fits {
+            list.reserve_exact(grown - list.len());
+        }
+        fits
     }
 }
 
@@ -90,30 +104,8 @@ impl<F: Fingerprint> Gathered<F> {
         let chunks: Result<Vec<Parts<F>>> = pairs
             .par_chunks(pairs.len().div_ceil(rayon::current_num_threads() * 4).max(1))
             .map(|pairs| {
-                let mut records = RecordsOf::default();
-                let mut chunk: Parts<F> = vec![Default::default(); number_of_parts];
-                for pair in pairs.iter().take_while(|_| !bounds.matches.is_full()) {
-                    let fingerprint = pair.found.fingerprint;
-                    let number = pair.query as usize;
-                    let distance = queries.get(number).map_or(0, |&query| distance(query, fingerprint));
-                    let Some((into, apart)) = chunk.get_mut(number / length) else { continue };
-                    // Queries near each other find the same fingerprints, one after another.
-                    if records.fingerprint != Some(fingerprint) {
-                        records.read(segment, pair.found, bounds.most_units)?;
-                    }
-                    if records.are_many {
-                        apart.push(pair.query);
-                        continue;
-                    }
-                    let (before, texts) = (into.capacity(), records.texts);
-                    let records = records.ids.iter().cloned();
-                    into.extend(records.map(|id| (pair.query, Match { distance, fingerprint, id })));
-                    let bytes = (into.capacity() - before) * size_of::<(u32, Match<F>)>() + texts;
-                    // Most matches fit the lists as they are; all threads change the budget.
-                    if bytes > 0 {
-                        bounds.matches.take(bytes as u64);
-                    }
-                }
+                let mut chunk = vec![Default::default(); number_of_parts];
+                gather((segment, queries), pairs, bounds, length, &mut chunk)?;
                 Ok(chunk)
             })
             .collect();
@@ -127,35 +119,50 @@ impl<F: Fingerprint> Gathered<F> {
     }
 }
 
-/// The records of a stored fingerprint.
-#[derive(Debug, Default)]
-struct RecordsOf<F> {
-    fingerprint: Option<F>,
-    ids: Vec<Id>,
-    /// Bytes of text ids.
-    texts: usize,
-    /// Whether there are more than were asked for, so that they were not read.
-    are_many: bool,
-    scratch: (Scratch, IdScratch),
-}
-
-impl<F: Fingerprint> RecordsOf<F> {
-    /// Reads the ids of a fingerprint, unless they are in more units than that.
-    fn read(&mut self, segment: &Segment, found: Found<F>, most_units: u64) -> Result<()> {
-        let Self { fingerprint, ids, texts, are_many, scratch } = self;
-        *fingerprint = Some(found.fingerprint);
-        let rank = rank_of(segment, found.fingerprint, found.rank, &mut scratch.0)?;
-        *are_many = most_units < u64::MAX && segment.ids().units_of(rank)? > most_units;
-        ids.clear();
-        *texts = 0;
-        if *are_many {
+/// Adds the matches of sorted pairs to parts of `length` queries each, until they exceed the memory.
+fn gather<F: Fingerprint>(
+    (segment, queries): (&Segment, &[F]),
+    pairs: &[Pair<F>],
+    bounds: &Bounds,
+    length: usize,
+    parts: &mut Parts<F>,
+) -> Result<()> {
+    let (mut scratch, mut id_scratch, mut ids) = (Scratch::default(), IdScratch::default(), Vec::new());
+    // Queries near each other find the same fingerprints: the ids of each are read once.
+    for same in pairs.chunk_by(|one, other| one.found == other.found) {
+        let Some(&Pair { found: Found { fingerprint, rank }, .. }) = same.first() else { continue };
+        if bounds.matches.is_full() {
             return Ok(());
         }
-        segment.ids().ids_of(rank, &mut scratch.1, |id| {
-            *texts += id.text().map_or(0, |text| text.len() + 16);
-            ids.push(id);
-        })
+        let rank = rank_of(segment, fingerprint, rank, &mut scratch)?;
+        let are_many = bounds.most_units < u64::MAX && segment.ids().units_of(rank)? > bounds.most_units;
+        let mut texts = 0;
+        ids.clear();
+        if !are_many {
+            segment.ids().ids_of(rank, &mut id_scratch, |id| {
+                texts += id.text().map_or(0, |text| text.len() + 16);
+                ids.push(id);
+            })?;
+        }
+        for (left, pair) in (0..same.len()).rev().zip(same) {
+            let number = pair.query as usize;
+            let Some((into, apart)) = parts.get_mut(number / length) else { continue };
+            if are_many {
+                apart.push(pair.query);
+                continue;
+            }
+            if !bounds.reserve(into, ids.len(), texts) {
+                return Ok(());
+            }
+            let distance = queries.get(number).map_or(0, |&query| distance(query, fingerprint));
+            let numbered = |id| (pair.query, Match { distance, fingerprint, id });
+            match left {
+                0 => into.extend(ids.drain(..).map(numbered)),
+                _ => into.extend(ids.iter().cloned().map(numbered)),
+            }
+        }
     }
+    Ok(())
 }
 
 impl<F: Fingerprint> AnswerPart<F> {
@@ -176,5 +183,33 @@ impl<F: Fingerprint> AnswerPart<F> {
         }
         answers.iter_mut().for_each(|answer| *answer = in_order(std::mem::take(answer)));
         self.apart.into_iter().map(place).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fingerprint::Id;
+
+    #[test]
+    fn lists_take_their_memory_before_they_grow() {
+        const EACH: usize = size_of::<(u32, Match<u64>)>();
+        for most in [0, 1, 7, 100, 1000] {
+            let bounds = Bounds { matches: AnswerBudget::new((most * EACH) as u64), ..Bounds::none() };
+            let mut lists: [Numbered<u64>; 3] = Default::default();
+            let id = Match { distance: 0, fingerprint: 0, id: Id::Number(0) };
+            for at in (0..3).cycle() {
+                if !bounds.reserve(&mut lists[at], at + 1, 0) {
+                    break;
+                }
+                lists[at].extend((0..=at).map(|_| (0, id.clone())));
+                assert!(lists.iter().map(Vec::capacity).sum::<usize>() <= most);
+            }
+            assert!(bounds.matches.is_full() && lists.iter().map(Vec::len).sum::<usize>() >= most / 4);
+        }
+        // The texts of ids count too.
+        let bounds = Bounds { matches: AnswerBudget::new(1000), ..Bounds::none() };
+        assert!(bounds.reserve::<u64>(&mut Vec::with_capacity(10), 2, 900));
+        assert!(!bounds.reserve::<u64>(&mut Vec::with_capacity(10), 2, 900));
     }
 }
