@@ -164,7 +164,8 @@ fn remove_run(directory: &Path) -> std::io::Result<()> {
     }
     #[cfg(unix)]
     File::open(directory)?.sync_all()?;
-    for entry in fs::read_dir(directory)? {
+    // All are listed first: what is removed while a directory is read may hide others.
+    for entry in fs::read_dir(directory)?.collect::<Vec<_>>() {
         let path = entry?.path();
         if path.is_dir() {
             fs::remove_dir_all(path)?;
