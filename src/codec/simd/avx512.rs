@@ -1,18 +1,16 @@
-//! Decodes short split gap blocks with AVX-512, about four instructions a key, and compares keys with a query. Needs
-//! the extensions of Ice Lake and Zen 4.
+//! Decodes short split gap blocks with AVX-512, about four instructions a key. Needs the extensions of Ice Lake and
+//! Zen 4.
 
 #![expect(clippy::indexing_slicing, reason = "a table made at compile time")]
 
 use crate::bits::low_mask;
-use crate::codec::CHUNK;
 use crate::codec::split::{MAX_LOW_WIDTH, SLACK, Split};
 use std::arch::x86_64::{
     __m512i, _mm_cvtsi32_si128, _mm512_add_epi8, _mm512_add_epi64, _mm512_alignr_epi64, _mm512_and_si512,
-    _mm512_cmple_epu64_mask, _mm512_cvtsi512_si32, _mm512_loadu_si512, _mm512_mask_cmple_epu64_mask,
-    _mm512_mask_permutexvar_epi8, _mm512_maskz_compress_epi8, _mm512_maskz_loadu_epi8, _mm512_maskz_loadu_epi64,
-    _mm512_maskz_permutexvar_epi8, _mm512_mullo_epi64, _mm512_permutexvar_epi8, _mm512_permutexvar_epi64,
-    _mm512_popcnt_epi64, _mm512_set1_epi8, _mm512_set1_epi64, _mm512_setzero_si512, _mm512_sll_epi64,
-    _mm512_srli_epi64, _mm512_srlv_epi64, _mm512_storeu_si512, _mm512_sub_epi8, _mm512_xor_si512,
+    _mm512_cvtsi512_si32, _mm512_loadu_si512, _mm512_mask_permutexvar_epi8, _mm512_maskz_compress_epi8,
+    _mm512_maskz_loadu_epi8, _mm512_maskz_permutexvar_epi8, _mm512_mullo_epi64, _mm512_permutexvar_epi8,
+    _mm512_permutexvar_epi64, _mm512_set1_epi8, _mm512_set1_epi64, _mm512_setzero_si512, _mm512_sll_epi64,
+    _mm512_srli_epi64, _mm512_srlv_epi64, _mm512_storeu_si512, _mm512_sub_epi8,
 };
 
 /// The numbers of the bits of a word.
@@ -122,26 +120,4 @@ fn prefix_sums(lanes: __m512i) -> __m512i {
     let lanes = _mm512_add_epi64(lanes, _mm512_alignr_epi64::<7>(lanes, zeros));
     let lanes = _mm512_add_epi64(lanes, _mm512_alignr_epi64::<6>(lanes, zeros));
     _mm512_add_epi64(lanes, _mm512_alignr_epi64::<4>(lanes, zeros))
-}
-
-/// As the plain form, eight keys at a time.
-#[target_feature(enable = "avx512f,avx512vpopcntdq,popcnt")]
-pub(super) fn near(keys: &[u64], key: u64, k: u32) -> u64 {
-    let query = _mm512_set1_epi64(key.cast_signed());
-    let limit = _mm512_set1_epi64(i64::from(k));
-    let distances = |keys: __m512i| _mm512_popcnt_epi64(_mm512_xor_si512(keys, query));
-    let (eights, rest) = keys.get(..CHUNK).unwrap_or(keys).as_chunks::<8>();
-    let mut found = 0;
-    for (number, eight) in eights.iter().enumerate() {
-        // SAFETY: eight keys.
-        let eight = unsafe { _mm512_loadu_si512(eight.as_ptr().cast()) };
-        found |= u64::from(_mm512_cmple_epu64_mask(distances(eight), limit)) << (8 * number);
-    }
-    if !rest.is_empty() {
-        let those = low_mask(rest.len() as u32) as u8;
-        // SAFETY: only keys of the rest are read.
-        let some = unsafe { _mm512_maskz_loadu_epi64(those, rest.as_ptr().cast()) };
-        found |= u64::from(_mm512_mask_cmple_epu64_mask(those, distances(some), limit)) << (8 * eights.len());
-    }
-    found
 }
