@@ -80,24 +80,29 @@ pub(super) fn near_across<F: Fingerprint>(ones: &[F], others: &[F], k: u32, foun
     }
 }
 
-/// Appends the pairs within distance `k` among the first `count` fingerprints. Whole chunks are compared, so it is
-/// faster if some more follow.
+/// Whether two of the first `count` fingerprints may be near, or some that follow, or too few follow to tell. Compares
+/// each eight of them with the eight that begin at any later place: no branch depends on what it finds.
 #[inline(always)]
-pub(super) fn near_within<F: Fingerprint>(all: &[F], count: usize, k: u32, found: &mut Vec<(F, F)>) {
-    let (mut lanes, mut rest, mut is_short) = (Lanes::new(k), all, false);
-    for left in (1..count).rev() {
-        let Some((&one, others)) = rest.split_first() else { break };
-        let (chunks, tail) = others.get(..left.saturating_add(7) & !7).unwrap_or(others).as_chunks::<8>();
-        chunks.iter().for_each(|chunk| lanes.compare(&[one; 8], chunk));
-        is_short |= !tail.is_empty();
-        rest = others;
-    }
-    if lanes.any_near() || is_short {
-        let mut rest = all.get(..count).unwrap_or(all);
-        while let Some((&one, others)) = rest.split_first() {
-            near_across(&[one], others, k, found);
-            rest = others;
+pub(super) fn may_have_near<F: Fingerprint>(all: &[F], count: usize, k: u32) -> bool {
+    let mut lanes = Lanes::new(k);
+    for at in (0..count).step_by(8) {
+        let eight = |at| all.get(at..).and_then(<[F]>::first_chunk::<8>);
+        let Some(ones) = eight(at) else { return true };
+        for later in at + 1..count {
+            let Some(others) = eight(later) else { return true };
+            lanes.compare(ones, others);
         }
+    }
+    lanes.any_near()
+}
+
+/// Appends the pairs within distance `k` among the first `count` fingerprints.
+#[inline(always)]
+pub(super) fn push_within<F: Fingerprint>(all: &[F], count: usize, k: u32, found: &mut Vec<(F, F)>) {
+    let mut rest = all.get(..count).unwrap_or(all);
+    while let Some((&one, others)) = rest.split_first() {
+        near_across(&[one], others, k, found);
+        rest = others;
     }
 }
 
@@ -157,7 +162,11 @@ mod tests {
         ) {
             let all: Vec<u64> = flips.iter().map(|&(one, other)| base.flipped(one).flipped(other)).collect();
             let (mut found, count) = (Vec::new(), count.min(all.len()));
-            near_within(&all, count, k, &mut found);
+            // So many follow that whole chunks are compared.
+            let all = [all, vec![!base; 8]].concat();
+            if may_have_near(&all, count, k) {
+                push_within(&all, count, k, &mut found);
+            }
             let near = |a: usize| (a + 1..count).map(move |b| (a, b));
             let pairs = (0..count).flat_map(near).map(|(a, b)| (all[a], all[b]));
             let expected: Vec<_> = pairs.filter(|(a, b)| a.distance(*b) <= k).collect();

@@ -88,26 +88,27 @@ impl Counts {
     }
 }
 
-/// Loads the fingerprints of some groups and returns each group. Reuses `memory`.
+/// Loads the fingerprints of some groups and returns each group. Reuses `memory`, which is for `most` of them.
 pub(super) fn load<'a, F: Fingerprint>(
     source: &FingerprintSource<'_, F>,
     path: &Path<F>,
     groups: Groups<F>,
     range: &Range<usize>,
     counts: &Counts,
-    memory: &'a mut Option<Array<F>>,
+    (memory, most): (&'a mut Option<Array<F>>, usize),
 ) -> Result<Vec<&'a mut [F]>> {
     let lengths = || range.clone().map(|group| counts.of(group));
     let length = lengths().sum();
     if memory.as_ref().is_none_or(|memory| memory.as_slice().len() < length) {
-        // Frees the old memory first.
+        // Frees the old memory first. Then as much as any range of groups needs: new memory takes the kernel's time.
         *memory = None;
-        *memory = Some(Array::new(length).ok_or_else(no_memory)?);
+        let all = (0..groups.count()).map(|group| counts.of(group)).sum::<usize>();
+        *memory = Some(Array::new(all.min(most).max(length)).ok_or_else(no_memory)?);
     }
     let memory = memory.as_mut().and_then(|memory| memory.as_mut_slice().get_mut(..length)).unwrap_or_default();
     let counts: Vec<&[usize]> =
         counts.parts.iter().map(|counts| counts.get(range.clone()).unwrap_or_default()).collect();
-    source.with_parts(deal(memory, &counts), |slots, visit| {
+    source.with_parts(deal(memory, &counts), Some((groups, range)), |slots, visit| {
         let mut dealer = Dealer::new(slots);
         let mut picked = [(0, F::default()); PICKED];
         visit(&mut |fingerprints| {

@@ -7,7 +7,8 @@
 use super::hash::Groups;
 use super::mask;
 use super::node::Node;
-use super::ordered::Step;
+use super::order::Order;
+use super::ordered::{Step, Stop};
 use super::sides::{Sides, total};
 use crate::codec::{REACH, near_across, near_pairs, near_within};
 use crate::fingerprint::Fingerprint;
@@ -54,15 +55,22 @@ impl<F: Fingerprint> Joiner<F> {
         take: Take<'_, F>,
     ) -> Step {
         let more = (sides.len() / CACHED).checked_ilog2().map_or(0, |bits| bits + 1);
-        let Some(finer) = groups.finer(more) else { return self.join(node, sides, groups.is_exact(), take) };
+        let Some(finer) = groups.finer(more) else { return self.join(node, sides, groups.is_exact(), None, take) };
         let mut all = Vec::new();
         sides.deal(finer, &mut self.ends, 0, &mut all);
-        all.into_iter().try_for_each(|group| self.join(node, sides.group(group), finer.is_exact(), take))
+        all.into_iter().try_for_each(|group| self.join(node, sides.group(group), finer.is_exact(), None, take))
     }
 
     /// Hands on the pairs of the node among these fingerprints, which agree in its bits (`exact`) or may only have the
-    /// same hash of them.
-    pub(super) fn join(&mut self, node: &Node<F>, mut sides: Sides<'_, F>, exact: bool, take: Take<'_, F>) -> Step {
+    /// same hash of them. They may be sorted by an order that begins with the node's bits.
+    pub(super) fn join(
+        &mut self,
+        node: &Node<F>,
+        mut sides: Sides<'_, F>,
+        exact: bool,
+        sorted: Option<Order>,
+        take: Take<'_, F>,
+    ) -> Step {
         if sides.len() <= SMALL {
             let right = sides.right.as_ref().map(|right| &*right.fingerprints);
             return self.compare(node, sides.left.fingerprints, right, take);
@@ -87,11 +95,29 @@ impl<F: Fingerprint> Joiner<F> {
             let right = sides.right.as_ref().map(|right| &*right.fingerprints);
             return self.compare(node, sides.left.fingerprints, right, take);
         }
-        let parts = node.parts(varying, levels, &[]);
-        node.children(&parts)
-            .iter()
-            .zip(parts)
-            .try_for_each(|(child, part)| self.divide(child, if exact { part } else { child.equal }, &mut sides, take))
+        let parts = node.parts(varying, levels, sorted.as_slice());
+        let children = node.children(&parts);
+        let mut rest =
+            children.iter().zip(parts).map(|(child, part)| (child, if exact { part } else { child.equal })).peekable();
+        if let Some(order) = sorted.filter(|_| self.within)
+            && let Some((child, mask)) = rest.next_if(|(child, _)| order.begins_with(child.equal))
+        {
+            self.in_sequence(child, mask, &mut sides, take)?;
+        }
+        rest.try_for_each(|(child, mask)| self.divide(child, mask, &mut sides, take))
+    }
+
+    /// As [`Self::divide`] within one side, whose fingerprints are sorted by the bits of the child: groups follow each
+    /// other.
+    fn in_sequence(&mut self, child: &Node<F>, mask: F, sides: &mut Sides<'_, F>, take: Take<'_, F>) -> Step {
+        // Where dealing would have put them.
+        sides.left.exchange();
+        let groups = Groups::new(mask, sides.len().ilog2());
+        let (by_themselves, seen) = reach(sides, groups);
+        let longer = runs(sides.left.buffer, mask, seen);
+        self.groups(child, sides, (&longer, by_themselves), true, take)?;
+        sides.left.exchange();
+        Ok(())
     }
 
     /// The fingerprints that both sides have, of which each has a fingerprint once. At distance 0 there are no bits that
@@ -116,8 +142,8 @@ impl<F: Fingerprint> Joiner<F> {
     /// Hands on the pairs of a child of a node; `mask` are the bits of the child in which the fingerprints may differ.
     fn divide(&mut self, node: &Node<F>, mask: F, sides: &mut Sides<'_, F>, take: Take<'_, F>) -> Step {
         let groups = Groups::new(mask, sides.len().ilog2());
-        let coarse = Groups::new(mask, (sides.len() / DEALT).max(1).ilog2());
-        let finer = coarse.finer(groups.bits().saturating_sub(coarse.bits()));
+        let coarse = groups.coarser(groups.bits().min((sides.len() / DEALT).max(1).ilog2()));
+        let finer = coarse.finer(groups.bits() - coarse.bits());
         let Some(finer) = finer.filter(|_| sides.len() > CACHED) else { return self.deal(node, groups, sides, take) };
         // First to groups that fit a core's cache. Dealing them further fills the place from which they came.
         let mut all = Vec::new();
@@ -132,12 +158,25 @@ impl<F: Fingerprint> Joiner<F> {
 
     /// Compares the fingerprints of each group, or divides the groups further.
     fn deal(&mut self, node: &Node<F>, groups: Groups<F>, sides: &mut Sides<'_, F>, take: Take<'_, F>) -> Step {
-        // Many groups are tiny, and a branch at the end of each would be mispredicted. So neighbours are compared even
-        // across groups; only groups beyond that reach are compared by themselves.
-        let by_themselves = sides.right.is_some() || sides.len() / groups.count() > REACH;
-        let seen = if by_themselves { 1 } else { REACH + 1 };
+        let (by_themselves, seen) = reach(sides, groups);
         let mut longer = Vec::new();
         sides.deal(groups, &mut self.ends, seen, &mut longer);
+        if self.groups(node, sides, (&longer, by_themselves), groups.is_exact(), take)? {
+            sides.restore();
+        }
+        Ok(())
+    }
+
+    /// Compares the fingerprints of each group in the buffers, or divides the groups further; returns whether it has
+    /// divided any. The `longer` groups are those beyond the reach of [`reach`].
+    fn groups(
+        &mut self,
+        node: &Node<F>,
+        sides: &mut Sides<'_, F>,
+        (longer, by_themselves): (&[[Range<usize>; 2]], bool),
+        exact: bool,
+        take: Take<'_, F>,
+    ) -> std::result::Result<bool, Stop> {
         let large = |group: &&[Range<usize>; 2]| total(group) > SMALL;
         if !by_themselves {
             let mut from = 0;
@@ -157,12 +196,9 @@ impl<F: Fingerprint> Joiner<F> {
         let mut divided = false;
         for group in longer.iter().filter(large) {
             divided = true;
-            self.join(node, sides.group(group.clone()), groups.is_exact(), take)?;
+            self.join(node, sides.group(group.clone()), exact, None, take)?;
         }
-        if divided {
-            sides.restore();
-        }
-        Ok(())
+        Ok(divided)
     }
 
     fn neighbours(&mut self, node: &Node<F>, sides: &Sides<'_, F>, range: Range<usize>, take: Take<'_, F>) -> Step {
@@ -221,6 +257,30 @@ impl<F: Fingerprint> Joiner<F> {
     }
 }
 
+/// Whether groups are compared by themselves, and how long those are that need no comparisons of their own. Many groups
+/// are tiny, and a branch at the end of each would be mispredicted: so neighbours are compared even across groups, and
+/// only groups beyond that reach by themselves.
+fn reach<F: Fingerprint>(sides: &Sides<'_, F>, groups: Groups<F>) -> (bool, usize) {
+    let by_themselves = sides.right.is_some() || sides.len() / groups.count() > REACH;
+    (by_themselves, if by_themselves { 1 } else { REACH + 1 })
+}
+
+/// The runs of more than `seen` fingerprints that agree in some bits, by which all are sorted.
+fn runs<F: Fingerprint>(sorted: &[F], bits: F, seen: usize) -> Vec<[Range<usize>; 2]> {
+    let (mut runs, mut from) = (Vec::new(), 0);
+    let agrees = |one: F, other: &F| !mask::meet(mask::xor(one, *other), bits);
+    while let (Some(&one), Some(other)) = (sorted.get(from), sorted.get(from + seen)) {
+        let mut to = from + 1;
+        if agrees(one, other) {
+            let rest = sorted.get(from + seen..).unwrap_or_default();
+            to = from + seen + rest.iter().take_while(|&other| agrees(one, other)).count();
+            runs.push([from..to, 0..0]);
+        }
+        from = to;
+    }
+    runs
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -239,7 +299,7 @@ mod tests {
             all.extend_from_slice(pairs);
             Ok(())
         };
-        Joiner::new(3, within).join(node, sides, exact, &mut take).unwrap();
+        Joiner::new(3, within).join(node, sides, exact, None, &mut take).unwrap();
         all.sort_unstable();
         all
     }

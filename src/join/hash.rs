@@ -15,7 +15,7 @@ const FACTORS: [u64; 4] = [0x9e37_79b9_7f4a_7c15, 0xbf58_476d_1ce4_e5b9, 0x94d0_
 const MOST_BITS: u32 = 32;
 
 /// Numbers groups by some bits.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Groups<F> {
     mask: F,
     factors: [u64; 4],
@@ -35,6 +35,8 @@ impl<F: Fingerprint> Groups<F> {
         if word != 0 && (word << zeros).leading_ones() == mask::size(mask) {
             // Neighbouring bits are moved to the top, where the product maps them one to one.
             factors = [FACTORS[0] << zeros, 0, 0, 0];
+        } else if let Some(factor) = joining_runs(word).filter(|_| bits == mask::size(mask)) {
+            factors = [factor, 0, 0, 0];
         }
         Self { mask, factors, shift: 64 - bits, number: (1 << bits) - 1 }
     }
@@ -52,6 +54,11 @@ impl<F: Fingerprint> Groups<F> {
         Share::new(bound(range.start), (range.end < self.count()).then(|| bound(range.end)))
     }
 
+    /// Groups that these divide, 2 to the power of `bits`.
+    pub(super) fn coarser(self, bits: u32) -> Self {
+        Self { shift: 64 - bits, number: (1 << bits) - 1, ..self }
+    }
+
     /// Divides each group into 2 to the power of `bits` groups, or fewer; `None` if that is one.
     pub(super) fn finer(self, bits: u32) -> Option<Self> {
         let all = 64 - self.shift;
@@ -65,7 +72,7 @@ impl<F: Fingerprint> Groups<F> {
     }
 
     /// Whether as many bits of the hash are used as the mask has. Then a group has one value of them if they are
-    /// neighbours in the first word, and otherwise few.
+    /// neighbours in the first word, or two runs of these, and otherwise few.
     pub(super) fn is_exact(self) -> bool {
         self.bits() == mask::size(self.mask)
     }
@@ -82,6 +89,18 @@ impl<F: Fingerprint> Groups<F> {
         let hash = words.fold(0u64, u64::wrapping_add);
         hash.checked_shr(self.shift).unwrap_or(0) as usize & self.number
     }
+}
+
+/// A factor whose product with the bits of a mask has these at its top, one to one, if they are two runs of neighbours
+/// and as many bits lie between these as in the longer one.
+fn joining_runs(mask: u64) -> Option<u64> {
+    let zeros = mask.leading_zeros();
+    let upper = mask.checked_shl(zeros)?.leading_ones();
+    let rest = mask.checked_shl(zeros + upper)?;
+    let between = rest.leading_zeros();
+    let lower = rest.checked_shl(between)?.leading_ones();
+    // The upper run goes to the top and the lower one behind it: their other products lie above all bits and below.
+    (rest.count_ones() == lower && between >= upper.max(lower)).then(|| (1 << zeros) + (1 << (zeros + between)))
 }
 
 #[cfg(test)]
@@ -121,6 +140,28 @@ mod tests {
             assert!(found.eq((0..1 << 13).map(|group| (group, group >> 8))));
             assert!(ascending.is_exact() && !fewer.is_exact());
         }
+    }
+
+    #[test]
+    fn two_runs_of_bits_are_told_apart() {
+        for (upper, lower, between) in [(6, 6, 26), (1, 1, 1), (7, 6, 7), (3, 13, 13), (13, 3, 20)] {
+            for first in [0, 3, 64 - upper - lower - between] {
+                let run = |from: u32, length: u32| (from..from + length).fold(0u64, |mask, bit| mask.flipped(bit));
+                let (high, low) = (run(first, upper), run(first + upper + between, lower));
+                let (mask, bits) = (high | low, upper + lower);
+                let place = |value: u64| {
+                    (value >> lower) << high.trailing_zeros() | (value % (1 << lower)) << low.trailing_zeros()
+                };
+                let groups = Groups::new(mask, bits);
+                assert!(
+                    groups.is_exact() && (0..1 << bits).all(|value| groups.of(place(value) | !mask) == value as usize)
+                );
+            }
+        }
+        assert_eq!(
+            (joining_runs(0), joining_runs(u64::MAX), joining_runs(0xff0f), joining_runs(0x111)),
+            (None, None, None, None)
+        );
     }
 
     #[test]

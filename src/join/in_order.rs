@@ -3,8 +3,9 @@
 use super::buckets::Path;
 use super::group::Joiner;
 use super::hash::Groups;
+use super::mask;
 use super::node::Node;
-use super::order::read;
+use super::order::{Order, read};
 use super::ordered::{Output, ordered};
 use super::passes::{MOST_BITS, Passes, Sizes, TASK, side};
 use super::sides::{Side, Sides};
@@ -25,6 +26,7 @@ const MOST_LARGE: usize = 8;
 pub(super) struct InOrder<'a, F> {
     left: &'a Table,
     right: Option<&'a Table>,
+    order: Order,
     groups: Groups<F>,
     /// The groups of each task, and most fingerprints of one.
     tasks: Vec<Range<usize>>,
@@ -36,8 +38,8 @@ pub(super) struct InOrder<'a, F> {
 impl<'a, 't, F: Fingerprint> Passes<'a, '_, 't, F> {
     /// The way to join a node's fingerprints, if a table has those that agree in its bits together.
     pub(super) fn as_in_order(&self, node: &Node<F>, path: &Path<F>) -> Result<Option<InOrder<'a, F>>> {
-        let found = self.orders(path).iter().find_map(|&order| Some((order, order.leads(node.equal)?)));
-        let Some((order, bits)) = found else { return Ok(None) };
+        let found = self.orders(path).iter().find_map(|&order| order.begins_with(node.equal).then_some(order));
+        let Some(order) = found else { return Ok(None) };
         let table = |segments: &'a [Arc<Segment>]| segments.first().and_then(|segment| order.table::<F>(segment));
         let right = self.join.right.map_or(Some(None), |right| table(right).map(Some));
         let (Some(left), Some(right)) = (table(self.join.left), right) else { return Ok(None) };
@@ -49,7 +51,7 @@ impl<'a, 't, F: Fingerprint> Passes<'a, '_, 't, F> {
         let most_in_bucket = self.join.most_in_bucket();
         let each = GROUP_SIZE.min(most_in_bucket / 4).max(1);
         let wanted = (sum(sizes(Share::ALL)?) / each).checked_ilog2().map_or(0, |bits| bits + 1);
-        let groups = order.groups(node.equal, bits.min(wanted).min(MOST_BITS));
+        let groups = order.groups(node.equal, 0, mask::size(node.equal).min(wanted).min(MOST_BITS));
         let (mut tasks, mut large, mut from, mut items, mut most) = (Vec::new(), Vec::new(), 0, 0, 0);
         for group in 0..groups.count() {
             let sizes = sizes(groups.share(group..group + 1))?;
@@ -66,12 +68,12 @@ impl<'a, 't, F: Fingerprint> Passes<'a, '_, 't, F> {
             }
         }
         tasks.retain(|task| !task.is_empty());
-        Ok((large.len() <= MOST_LARGE).then_some(InOrder { left, right, groups, tasks, most, large }))
+        Ok((large.len() <= MOST_LARGE).then_some(InOrder { left, right, order, groups, tasks, most, large }))
     }
 
     /// All pairs of a node of all fingerprints.
     pub(super) fn in_order(&mut self, node: &Node<F>, way: InOrder<'_, F>) -> Result<ControlFlow<()>> {
-        let InOrder { left, right, groups, tasks, most, large } = way;
+        let InOrder { left, right, order, groups, tasks, most, large } = way;
         let (k, progress, taker) = (self.join.k, &self.join.progress, self.taker);
         let work = |worker: &mut Worker<'t, F>, range: Range<usize>, output: &Output<Ticket>| {
             progress.check()?;
@@ -81,7 +83,7 @@ impl<'a, 't, F: Fingerprint> Passes<'a, '_, 't, F> {
             for group in range {
                 let sides = Sides { left: lefts.next(groups, group), right: right.map(|_| rights.next(groups, group)) };
                 let size = sides.len();
-                joiner.join(node, sides, groups.is_exact(), &mut |pairs| taker.take(pairs, output))?;
+                joiner.join(node, sides, groups.is_exact(), Some(order), &mut |pairs| taker.take(pairs, output))?;
                 progress.advance(size as u64);
             }
             taker.flush(output)

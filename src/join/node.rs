@@ -39,12 +39,16 @@ impl<F: Fingerprint> Node<F> {
     }
 
     /// The parts into which its free bits are cut, of those that vary, for pairs that agree in `levels` parts. The
-    /// first parts are the first bits of orders, where that leaves the others about as many bits.
+    /// first parts are the next bits of orders, and those after them, where that leaves the others about as many bits.
     pub(super) fn parts(&self, varying: F, levels: u32, orders: &[Order]) -> Vec<F> {
         let (mut free, mut count) = (mask::and(self.free, varying), self.errors + levels);
         let size = mask::size(free).div_ceil(count.max(1));
         let mut parts = Vec::new();
-        for part in orders.iter().filter_map(|order| order.leading::<F>(size)) {
+        let of_orders = |round| {
+            let next = move |order: &Order| order.bits::<F>(order.leading_of(self.equal) + round * size, size);
+            orders.iter().filter_map(next)
+        };
+        for part in (0..count).flat_map(of_orders) {
             let rest = mask::without(free, part);
             let is_free = mask::and(free, part) == part && size > 0 && count > 0;
             if is_free && parts.len() <= self.errors as usize && mask::size(rest) >= (count - 1) * (size - 1).max(1) {

@@ -12,6 +12,9 @@ use crate::segment::{Scratch, Segment, Table};
 use crate::version::Share;
 use std::sync::Arc;
 
+/// Takes some fingerprints.
+pub(crate) type Visit<'a, F> = &'a mut dyn FnMut(&[F]);
+
 /// The order of keys that begin with the bits from `first` on, `length` of them, all in the first word.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Order {
@@ -44,20 +47,32 @@ impl Order {
         segment.tables().iter().find(|table| is_whole::<F>(table) && self.is_of(&table.layout().permutation))
     }
 
-    /// Its first `bits` bits; `None` if it has not as many.
-    pub(super) fn leading<F: Fingerprint>(self, bits: u32) -> Option<F> {
-        (bits <= self.length).then(|| (self.first..self.first + bits).fold(F::default(), |mask, bit| mask.flipped(bit)))
+    /// Its bits from number `from` on, `count` of them; `None` if it has not as many.
+    pub(super) fn bits<F: Fingerprint>(self, from: u32, count: u32) -> Option<F> {
+        let first = self.first + from;
+        (from + count <= self.length).then(|| (first..first + count).fold(F::default(), |mask, bit| mask.flipped(bit)))
     }
 
-    /// The number of bits in `mask`, if they are the first ones of this order.
-    pub(super) fn leads<F: Fingerprint>(self, mask: F) -> Option<u32> {
+    /// The number of its first bits that are in `mask`.
+    pub(super) fn leading_of<F: Fingerprint>(self, mask: F) -> u32 {
+        (0..self.length).take_while(|&number| self.bits(number, 1).is_some_and(|bit| mask::meet(bit, mask))).count()
+            as u32
+    }
+
+    /// The number of the first bit in `mask`, if these are neighbours in this order.
+    pub(super) fn place_of<F: Fingerprint>(self, mask: F) -> Option<u32> {
         let bits = mask::size(mask);
-        (bits > 0 && self.leading(bits) == Some(mask)).then_some(bits)
+        (0..self.length).find(|&place| bits > 0 && self.bits(place, bits) == Some(mask))
     }
 
-    /// Groups by the first `bits` bits of a mask whose bits lead this order.
-    pub(super) fn groups<F: Fingerprint>(self, mask: F, bits: u32) -> Groups<F> {
-        Groups::ascending(mask, self.first, bits)
+    /// Whether the bits in `mask` are its first ones.
+    pub(super) fn begins_with<F: Fingerprint>(self, mask: F) -> bool {
+        self.place_of(mask) == Some(0)
+    }
+
+    /// Groups by the first `bits` bits of a mask, whose bits are neighbours in this order from `place` on.
+    pub(super) fn groups<F: Fingerprint>(self, mask: F, place: u32, bits: u32) -> Groups<F> {
+        Groups::ascending(mask, self.first + place, bits)
     }
 }
 
@@ -70,16 +85,28 @@ fn is_whole<F: Fingerprint>(table: &Table) -> bool {
 pub(super) fn read<F: Fingerprint>(table: &Table, share: Share, scratch: &mut Scratch, out: &mut Vec<F>) -> Result<()> {
     out.clear();
     out.reserve_exact(share.at_most_of(table.index())?);
-    let (permutation, mut rows) = (&table.layout().permutation, Vec::new());
+    visit(table, share, scratch, &mut |fingerprints| out.extend_from_slice(fingerprints))
+}
+
+/// Calls `take` with these fingerprints, block by block.
+pub(super) fn visit<F: Fingerprint>(
+    table: &Table,
+    share: Share,
+    scratch: &mut Scratch,
+    take: Visit<'_, F>,
+) -> Result<()> {
+    let (permutation, mut fingerprints) = (&table.layout().permutation, Vec::new());
     for block in share.blocks(table.index())? {
         table.prefetch_ahead(block);
         if table.form() == TableForm::Full {
             let keys = table.block(block, scratch)?;
             let keys = keys.get(share.of(keys)).unwrap_or_default();
-            out.extend(keys.iter().map(|&key| F::from_words(|_| permutation.invert(key))));
+            fingerprints.clear();
+            fingerprints.extend(keys.iter().map(|&key| F::from_words(|_| permutation.invert(key))));
+            take(&fingerprints);
         } else {
-            table.fingerprints::<F>(block, scratch, &mut rows)?;
-            out.extend_from_slice(rows.get(share.of(&rows)).unwrap_or_default());
+            table.fingerprints::<F>(block, scratch, &mut fingerprints)?;
+            take(fingerprints.get(share.of(&fingerprints)).unwrap_or_default());
         }
     }
     Ok(())
@@ -97,9 +124,12 @@ mod tests {
             let tables = design.tables(64).unwrap();
             for order in tables.iter().filter_map(|table| Order::of(&table.permutation)) {
                 let found = tables.iter().find(|table| order.is_of(&table.permutation)).unwrap();
-                let leading: u64 = order.leading(order.length).unwrap();
+                let leading: u64 = order.bits(0, order.length).unwrap();
                 assert!(found.permutation.apply(leading).leading_ones() >= order.length, "{design}: {order:?}");
-                assert_eq!((order.leads(leading), order.leads(0u64)), (Some(order.length), None));
+                assert_eq!((order.place_of(leading), order.place_of(0u64)), (Some(0), None));
+                assert_eq!((order.leading_of(leading), order.leading_of(!leading)), (order.length, 0));
+                let second = order.bits(1, 1).unwrap();
+                assert_eq!((order.place_of::<u64>(second), order.leading_of(second)), (Some(1), 0));
             }
         }
     }

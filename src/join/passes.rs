@@ -109,18 +109,21 @@ impl<'a, 't, F: Fingerprint> Passes<'a, '_, 't, F> {
         if path.is_all() {
             self.join.progress.begin(items.saturating_mul(children.len() as u64));
         }
+        let bits = self.bucket_bits(items);
         let mut dealt = Vec::new();
         for child in children {
-            match self.as_in_order(child, path)? {
-                None => dealt.push(child),
-                Some(way) => {
-                    if self.in_order(child, way)?.is_break() {
-                        return Ok(ControlFlow::Break(()));
-                    }
-                }
+            let flow = if let Some(way) = self.as_in_order(child, path)? {
+                self.in_order(child, way)?
+            } else if let Some(way) = self.as_striped(child, path, bits)? {
+                self.striped(child, path, way)?
+            } else {
+                dealt.push(child);
+                continue;
+            };
+            if flow.is_break() {
+                return Ok(flow);
             }
         }
-        let bits = self.bucket_bits(items);
         // As many as have counts in a sixteenth of the memory.
         let bytes = (2 * 2 * self.pool.current_num_threads() as u64 * size_of::<usize>() as u64) << bits;
         let together = usize::try_from(self.join.memory / 16 / bytes).unwrap_or(usize::MAX).max(1);
@@ -143,7 +146,7 @@ impl<'a, 't, F: Fingerprint> Passes<'a, '_, 't, F> {
         bits(BUCKET).min(MOST_BUCKET_BITS).max(bits(self.join.most_in_bucket() as u64 / 2).min(MOST_BITS))
     }
 
-    fn divide(
+    pub(super) fn divide(
         &mut self,
         node: &Node<F>,
         path: &Path<F>,
@@ -219,12 +222,14 @@ impl<'a, 't, F: Fingerprint> Passes<'a, '_, 't, F> {
         counts: [&Counts; 2],
     ) -> Result<ControlFlow<()>> {
         self.join.progress.check()?;
+        let sides = 1 + usize::from(self.right.is_some());
         let [memory, right_memory] = &mut self.memory;
-        let (pool, [left_counts, right_counts]) = (self.pool, counts);
+        let (pool, [left_counts, right_counts], most) = (self.pool, counts, self.join.most_in_memory() / sides);
         let source = &self.left;
-        let lefts = pool.install(|| load(source, path, groups, range, left_counts, memory))?;
+        let lefts = pool.install(|| load(source, path, groups, range, left_counts, (memory, most)))?;
         let right = self.right.as_ref();
-        let rights = right.map(|source| pool.install(|| load(source, path, groups, range, right_counts, right_memory)));
+        let rights =
+            right.map(|source| pool.install(|| load(source, path, groups, range, right_counts, (right_memory, most))));
         let rights = rights.transpose()?;
         let (k, progress, taker) = (self.join.k, &self.join.progress, self.taker);
         let work = |worker: &mut Worker<'t, F>, task: Task<'_, F>, output: &Output<Ticket>| {

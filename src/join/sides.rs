@@ -14,6 +14,10 @@ pub(super) struct Side<'a, F> {
 }
 
 impl<F: Fingerprint> Side<'_, F> {
+    pub(super) fn exchange(&mut self) {
+        std::mem::swap(&mut self.fingerprints, &mut self.buffer);
+    }
+
     /// A group in the buffer as the fingerprints of another side.
     fn group(&mut self, range: Range<usize>) -> Side<'_, F> {
         let fingerprints = self.buffer.get_mut(range.clone()).unwrap_or_default();

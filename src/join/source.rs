@@ -1,5 +1,8 @@
 //! The distinct fingerprints of some segments, in order, any number of times.
 
+use super::hash::Groups;
+use super::order::Visit;
+use super::stripes::Stripes;
 use crate::bitset::Bitset;
 use crate::env::Array;
 use crate::error::{Error, ErrorKind, Result};
@@ -23,14 +26,16 @@ pub(super) struct FingerprintSource<'a, F> {
     /// The numbers of the fingerprints to visit; `None`: all.
     only: Option<&'a Bitset>,
     /// Each part is visited by one thread.
-    parts: Vec<LoadedPart<F>>,
+    parts: Vec<LoadedPart<'a, F>>,
     /// Number of fingerprints, or somewhat more: one that several segments have counts several times.
     at_most: u64,
 }
 
 #[derive(Debug)]
-enum LoadedPart<F> {
+enum LoadedPart<'a, F> {
     Stored(Share),
+    /// A share of the keys of a table, in its order.
+    Ordered(Stripes<'a, F>, Share),
     /// In memory, and their number.
     Buffered(Array<F>, usize),
 }
@@ -59,6 +64,13 @@ impl<'a, F: Fingerprint> FingerprintSource<'a, F> {
             shares.into_par_iter().map(keep).collect::<Result<_>>()?
         };
         Ok(Self { segments: segments.to_vec(), only, parts, at_most })
+    }
+
+    /// The same number of fingerprints, in the order of a table.
+    pub(super) fn in_stripes(&self, stripes: Stripes<'a, F>) -> Result<Self> {
+        let shares = Share::cut_keys(stripes.table.index(), 2 * rayon::current_num_threads())?;
+        let parts = shares.into_iter().map(|share| LoadedPart::Ordered(stripes, share)).collect();
+        Ok(Self { segments: Vec::new(), only: None, parts, at_most: self.at_most })
     }
 
     /// The fingerprints of another source that are `wanted`, kept in memory.
@@ -102,13 +114,15 @@ impl<'a, F: Fingerprint> FingerprintSource<'a, F> {
         &self,
         make: impl Fn(&dyn Fn(Visit<'_, F>) -> Result<()>) -> Result<T> + Sync,
     ) -> Result<Vec<T>> {
-        self.with_parts(vec![(); self.parts.len()], |(), visit| make(visit))
+        self.with_parts(vec![(); self.parts.len()], None, |(), visit| make(visit))
     }
 
-    /// As [`FingerprintSource::each_part`]; `make` also gets an element of `given`.
+    /// As [`FingerprintSource::each_part`]; `make` also gets an element of `given`. Those in other groups than these may
+    /// be left out.
     pub(super) fn with_parts<I: Send, T: Send>(
         &self,
         given: Vec<I>,
+        wanted: Option<(Groups<F>, &Range<usize>)>,
         make: impl Fn(I, &dyn Fn(Visit<'_, F>) -> Result<()>) -> Result<T> + Sync,
     ) -> Result<Vec<T>> {
         let all = given.into_par_iter().zip(&self.parts);
@@ -118,6 +132,7 @@ impl<'a, F: Fingerprint> FingerprintSource<'a, F> {
                     kept.as_slice().get(..*count).unwrap_or_default().chunks(CHUNK).for_each(visit);
                     Ok(())
                 }
+                LoadedPart::Ordered(stripes, share) => stripes.visit(*share, wanted, visit),
                 LoadedPart::Stored(share) => match self.only {
                     None => visit_stored(&self.segments, *share, visit),
                     Some(only) => visit_wanted(&self.segments, *share, only, &mut |fingerprint, _| {
@@ -168,8 +183,6 @@ pub(crate) fn visit_wanted<F: Fingerprint>(
     }
     Ok(())
 }
-
-pub(crate) type Visit<'a, F> = &'a mut dyn FnMut(&[F]);
 
 /// Calls `visit` with all fingerprints of a share, ascending, each once.
 pub(crate) fn visit_stored<F: Fingerprint>(segments: &[Arc<Segment>], share: Share, visit: Visit<'_, F>) -> Result<()> {

@@ -21,9 +21,8 @@ impl<'t, F: Fingerprint> Passes<'_, '_, 't, F> {
         let groups = Groups::new(mask::all(), bits);
         let counts = self.counts(path, &[groups])?.pop().unwrap_or_default();
         let [left, right] = if self.right.is_some() { [0, 1] } else { [0, 0] };
-        let ranges_of = |side: usize| {
-            counts.get(side).map(|counts| ranges(groups, counts, self.join.most_in_memory() / 2)).unwrap_or_default()
-        };
+        let most = self.join.most_in_memory() / 2;
+        let ranges_of = |side: usize| counts.get(side).map(|counts| ranges(groups, counts, most)).unwrap_or_default();
         let (pool, k, within) = (self.pool, self.join.k, self.right.is_none());
         let [memory, right_memory] = &mut self.memory;
         let [left_counts, right_counts] = &counts;
@@ -38,7 +37,7 @@ impl<'t, F: Fingerprint> Passes<'_, '_, 't, F> {
             taker.flush(output)
         };
         for one in &ranges_of(left) {
-            let lefts = pool.install(|| load(source, path, groups, one, left_counts, memory))?;
+            let lefts = pool.install(|| load(source, path, groups, one, left_counts, (memory, most)))?;
             for other in &ranges_of(right) {
                 let tasks = if within && other.start < one.start {
                     continue;
@@ -46,7 +45,7 @@ impl<'t, F: Fingerprint> Passes<'_, '_, 't, F> {
                     among(&lefts)
                 } else {
                     let rights =
-                        pool.install(|| load(other_source, path, groups, other, right_counts, right_memory))?;
+                        pool.install(|| load(other_source, path, groups, other, right_counts, (right_memory, most)))?;
                     between(&lefts, rights)
                 };
                 let worker = || (Joiner::new(k, within), taker());

@@ -37,11 +37,32 @@ impl Share {
                 bounds.extend(index.key(index.len() * number / count)?);
             }
         }
+        Ok(Self::between(bounds))
+    }
+
+    /// The same for the keys of one table.
+    pub(crate) fn cut_keys(index: &BlockIndex, count: usize) -> Result<Vec<Self>> {
+        let bounds = (1..count).map(|number| index.key(index.len() * number / count.max(1)));
+        Ok(Self::between(bounds.filter_map(Result::transpose).collect::<Result<_>>()?))
+    }
+
+    /// The shares that these bounds cut, in any order.
+    fn between(mut bounds: Vec<u64>) -> Vec<Self> {
         bounds.sort_unstable();
         bounds.dedup();
         let from = std::iter::once(0).chain(bounds.iter().copied());
         let to = bounds.iter().copied().map(Some).chain(std::iter::once(None));
-        Ok(from.zip(to).map(|(from, to)| Self { from, to }).collect())
+        from.zip(to).map(|(from, to)| Self { from, to }).collect()
+    }
+
+    /// The keys that are in another share too.
+    pub(crate) fn and(self, other: Self) -> Self {
+        let to = [self.to, other.to].into_iter().flatten().min();
+        Self { from: self.from.max(other.from), to }
+    }
+
+    pub(crate) fn is_empty(self) -> bool {
+        self.to.is_some_and(|to| to <= self.from)
     }
 
     #[inline]

@@ -123,6 +123,33 @@ fn fingerprints_of_which_few_bits_vary_and_ones_that_all_lie_together() {
 }
 
 #[test]
+fn parts_that_lie_behind_others_in_a_table_are_read_in_several_passes() {
+    // Bits 0 to 11 and 32 to 43 vary: the tables of the plan begin with them, and a part has six of them.
+    const BITS: u32 = 24;
+    let place = |value: u64| (value >> 12) << 52 | (value & 4095) << 20 | 0x1_2345;
+    let mut random = Random(33);
+    let is_in: Vec<bool> = (0..1 << BITS).map(|_| random.below(128) == 0).collect();
+    let values = || (0..1 << BITS).filter(|&value| is_in[value as usize]);
+    let masks: Vec<u64> = (1..1 << BITS).filter(|mask: &u64| mask.count_ones() <= 2).collect();
+    let near = |a: u64| masks.iter().map(move |mask| a ^ mask).filter(|&b| is_in[b as usize]).map(move |b| (a, b));
+    let fingerprints: Vec<u64> = values().map(place).collect();
+    let load = |some: &[u64]| Fixture::new(ReadMode::Mmap).load(&Parameters::new(3), &numbered(some), 1);
+    let store = load(&fingerprints);
+    let pair = |(a, b)| Pair { a: place(a), b: place(b) };
+    let within = sorted(values().flat_map(near).filter(|(a, b)| a < b).map(pair).collect());
+    // Between every second one and all; each is also near itself.
+    let half = load(&values().step_by(2).map(place).collect::<Vec<_>>());
+    let between = sorted(values().step_by(2).flat_map(|a| near(a).chain([(a, a)])).map(pair).collect());
+    // More than the memory has space for.
+    assert!(fingerprints.len() > 120_000 && within.len() > 100_000);
+    for memory in [PLENTY, LITTLE] {
+        assert!(sorted(distinct(&store, 2, memory)) == within, "{memory} bytes");
+        let found = half.pairs_with(&store, 2).unwrap().with_memory(memory).distinct().unwrap().map(Result::unwrap);
+        assert!(sorted(found.collect()) == between, "between stores, {memory} bytes");
+    }
+}
+
+#[test]
 fn tables_of_every_design_and_of_several() {
     let mut fingerprints = uniform(4000, 11);
     fingerprints.extend(families(500, 4, 12));

@@ -1,7 +1,7 @@
 //! The steps of decoding that SIMD makes faster, chosen at run time.
 //!
-//! The plain forms define the results; tests compare the others with them. AVX2 has its own forms, AVX-512 one of short
-//! gap blocks; other processors run the plain ones. `FPSTORE_SIMD=off` in the environment selects the plain forms
+//! The plain forms define the results; tests compare the others with them. AVX2 has its own forms, AVX-512 those of
+//! short gap blocks and of groups of 64-bit fingerprints; other processors run the plain ones. `FPSTORE_SIMD=off` in the environment selects the plain forms
 //! everywhere, and the test suite runs a second time with it; `FPSTORE_SIMD=avx2` leaves out AVX-512.
 //!
 //! This module and `env::mmap` are the only ones with `unsafe`: unaligned loads and stores whose bounds are checked
@@ -15,6 +15,8 @@ mod avx2;
 mod avx512;
 #[cfg(target_arch = "x86_64")]
 mod flips;
+#[cfg(target_arch = "x86_64")]
+mod near512;
 
 use super::flips::{FlipsCode, Lanes};
 use super::near as plain_near;
@@ -71,6 +73,7 @@ fn has_avx512() -> bool {
         && is_x86_feature_detected!("avx512dq")
         && is_x86_feature_detected!("avx512vbmi")
         && is_x86_feature_detected!("avx512vbmi2")
+        && is_x86_feature_detected!("avx512vpopcntdq")
 }
 
 /// Defines functions that run the plain form, compiled for the processor's own instructions where it has them.
@@ -109,7 +112,9 @@ compiled_for_processor! {
 
     "avx2,popcnt" fn near_across<F>(ones: &[F], others: &[F], k: u32, found: &mut Vec<(F, F)>);
 
-    "avx2,popcnt" fn near_within<F>(all: &[F], count: usize, k: u32, found: &mut Vec<(F, F)>);
+    "avx2,popcnt" fn push_within<F>(all: &[F], count: usize, k: u32, found: &mut Vec<(F, F)>);
+
+    "avx2,popcnt" fn may_have_near<F>(all: &[F], count: usize, k: u32) -> bool;
 
     #[inline]
     "avx2,bmi1,bmi2,popcnt" fn ascending(keys: &[u64]) -> bool;
@@ -138,6 +143,21 @@ pub(crate) fn near(keys: &[u64], key: u64, k: u32) -> u64 {
         return unsafe { avx2::near(keys, key, k) };
     }
     plain_near::near(keys, key, k)
+}
+
+/// Appends the pairs within distance `k` among the first `count` fingerprints. It is faster if some more follow.
+pub(crate) fn near_within<F: Fingerprint>(all: &[F], count: usize, k: u32, found: &mut Vec<(F, F)>) {
+    #[cfg(target_arch = "x86_64")]
+    if F::WORDS == 1 && Level::of_processor() == Level::Avx512 {
+        // SAFETY: the processor has the features.
+        if unsafe { near512::may_have_near(all, count, k) } {
+            push_within(all, count, k, found);
+        }
+        return;
+    }
+    if may_have_near(all, count, k) {
+        push_within(all, count, k, found);
+    }
 }
 
 /// Prefetches element `at`, if there is one.
