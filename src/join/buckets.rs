@@ -2,7 +2,7 @@
 
 use super::hash::Groups;
 use super::mask;
-use super::source::{FingerprintSource, no_memory};
+use super::source::FingerprintSource;
 use crate::env::Array;
 use crate::error::Result;
 use crate::extsort::{Dealer, cut, deal};
@@ -86,29 +86,30 @@ impl Counts {
     pub(super) fn of(&self, group: usize) -> usize {
         self.parts.iter().filter_map(|counts| counts.get(group)).sum()
     }
+
+    pub(super) fn of_range(&self, range: &Range<usize>) -> usize {
+        self.parts.iter().filter_map(|counts| counts.get(range.clone())).flatten().sum()
+    }
+
+    pub(super) fn all(&self) -> usize {
+        self.parts.iter().flatten().sum()
+    }
 }
 
-/// Loads the fingerprints of some groups and returns each group. Reuses `memory`, which is for `most` of them.
+/// Loads the fingerprints of some groups to the memory, which has space for them, and returns each group.
 pub(super) fn load<'a, F: Fingerprint>(
     source: &FingerprintSource<'_, F>,
     path: &Path<F>,
     groups: Groups<F>,
     range: &Range<usize>,
     counts: &Counts,
-    (memory, most): (&'a mut Option<Array<F>>, usize),
+    memory: &'a mut Option<Array<F>>,
 ) -> Result<Vec<&'a mut [F]>> {
-    let lengths = || range.clone().map(|group| counts.of(group));
-    let length = lengths().sum();
-    if memory.as_ref().is_none_or(|memory| memory.as_slice().len() < length) {
-        // Frees the old memory first. Then as much as any range of groups needs: new memory takes the kernel's time.
-        *memory = None;
-        let all = (0..groups.count()).map(|group| counts.of(group)).sum::<usize>();
-        *memory = Some(Array::new(all.min(most).max(length)).ok_or_else(no_memory)?);
-    }
-    let memory = memory.as_mut().and_then(|memory| memory.as_mut_slice().get_mut(..length)).unwrap_or_default();
-    let counts: Vec<&[usize]> =
+    let memory = memory.as_mut().and_then(|memory| memory.as_mut_slice().get_mut(..counts.of_range(range)));
+    let memory = memory.unwrap_or_default();
+    let by_part: Vec<&[usize]> =
         counts.parts.iter().map(|counts| counts.get(range.clone()).unwrap_or_default()).collect();
-    source.with_parts(deal(memory, &counts), Some((groups, range)), |slots, visit| {
+    source.with_parts(deal(memory, &by_part), Some((groups, range)), |slots, visit| {
         let mut dealer = Dealer::new(slots);
         let mut picked = [(0, F::default()); PICKED];
         visit(&mut |fingerprints| {
@@ -131,7 +132,7 @@ pub(super) fn load<'a, F: Fingerprint>(
         dealer.finish();
         Ok(())
     })?;
-    Ok(cut(memory, lengths()))
+    Ok(cut(memory, range.clone().map(|group| counts.of(group))))
 }
 
 pub(super) fn varying<F: Fingerprint>(sources: &[&FingerprintSource<'_, F>], path: &Path<F>) -> Result<F> {

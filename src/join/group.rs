@@ -259,7 +259,7 @@ impl<F: Fingerprint> Joiner<F> {
 
 /// Whether groups are compared by themselves, and how long those are that need no comparisons of their own. Many groups
 /// are tiny, and a branch at the end of each would be mispredicted: so neighbours are compared even across groups, and
-/// only groups beyond that reach by themselves.
+/// only fingerprints beyond that reach are compared group by group.
 fn reach<F: Fingerprint>(sides: &Sides<'_, F>, groups: Groups<F>) -> (bool, usize) {
     let by_themselves = sides.right.is_some() || sides.len() / groups.count() > REACH;
     (by_themselves, if by_themselves { 1 } else { REACH + 1 })
@@ -288,7 +288,13 @@ mod tests {
     use crate::plan::mix;
 
     /// The pairs that a join of more fingerprints than a core's cache holds hands on, in order.
-    fn joined(mut left: Vec<u64>, mut right: Option<Vec<u64>>, node: &Node<u64>, exact: bool) -> Vec<(u64, u64)> {
+    fn joined(
+        mut left: Vec<u64>,
+        mut right: Option<Vec<u64>>,
+        node: &Node<u64>,
+        exact: bool,
+        sorted: Option<Order>,
+    ) -> Vec<(u64, u64)> {
         let (mut buffer, mut right_buffer) = (vec![0; left.len()], vec![0; right.as_ref().map_or(0, Vec::len)]);
         let within = right.is_none();
         let right = right.as_mut().map(|right| Side { fingerprints: right, buffer: &mut right_buffer });
@@ -299,9 +305,26 @@ mod tests {
             all.extend_from_slice(pairs);
             Ok(())
         };
-        Joiner::new(3, within).join(node, sides, exact, None, &mut take).unwrap();
+        Joiner::new(3, within).join(node, sides, exact, sorted, &mut take).unwrap();
         all.sort_unstable();
         all
+    }
+
+    #[test]
+    fn longer_runs_of_equal_bits_are_found() {
+        let of_lengths = |lengths: &[usize]| -> Vec<u64> {
+            (0..)
+                .zip(lengths)
+                .flat_map(|(value, &length)| (0..length as u64).map(move |low| value << 8 | low))
+                .collect()
+        };
+        let found = |lengths: &[usize], seen| -> Vec<Range<usize>> {
+            runs(&of_lengths(lengths), !255, seen).into_iter().map(|[run, _]| run).collect()
+        };
+        assert_eq!(found(&[1, 4, 5, 1, 2, 6], 4), [5..10, 13..19]);
+        assert_eq!(found(&[1, 4, 5, 1, 2, 6], 1), [1..5, 5..10, 11..13, 13..19]);
+        assert_eq!(found(&[4], 4), []);
+        assert_eq!(found(&[9], 4), [Range { start: 0, end: 9 }]);
     }
 
     #[test]
@@ -327,8 +350,13 @@ mod tests {
             let mut across: Vec<_> = across.collect();
             across.sort_unstable();
             for exact in [false, true] {
-                assert!(joined(all.clone(), None, &node, exact) == within, "{constant} constant bits, {exact}");
-                assert!(joined(ones.clone(), Some(others.clone()), &node, exact) == across, "{constant}, {exact}");
+                let right = Some(others.clone());
+                assert!(joined(all.clone(), None, &node, exact, None) == within, "{constant} constant bits, {exact}");
+                assert!(joined(ones.clone(), right, &node, exact, None) == across, "{constant}, {exact}");
+                let mut sorted = all.clone();
+                sorted.sort_unstable();
+                let found = joined(sorted, None, &node, exact, Some(Order::ASCENDING));
+                assert!(found == within, "sorted, {constant}, {exact}");
             }
         }
     }

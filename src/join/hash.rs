@@ -35,7 +35,9 @@ impl<F: Fingerprint> Groups<F> {
         if word != 0 && (word << zeros).leading_ones() == mask::size(mask) {
             // Neighbouring bits are moved to the top, where the product maps them one to one.
             factors = [FACTORS[0] << zeros, 0, 0, 0];
-        } else if let Some(factor) = joining_runs(word).filter(|_| bits == mask::size(mask)) {
+        } else if let Some(factor) =
+            joining_runs(word).filter(|_| bits == mask::size(mask) && bits == word.count_ones())
+        {
             factors = [factor, 0, 0, 0];
         }
         Self { mask, factors, shift: 64 - bits, number: (1 << bits) - 1 }
@@ -54,7 +56,7 @@ impl<F: Fingerprint> Groups<F> {
         Share::new(bound(range.start), (range.end < self.count()).then(|| bound(range.end)))
     }
 
-    /// Groups that these divide, 2 to the power of `bits`.
+    /// Groups that these divide, 2 to the power of `bits`, which are at most those of these.
     pub(super) fn coarser(self, bits: u32) -> Self {
         Self { shift: 64 - bits, number: (1 << bits) - 1, ..self }
     }
@@ -72,7 +74,8 @@ impl<F: Fingerprint> Groups<F> {
     }
 
     /// Whether as many bits of the hash are used as the mask has. Then a group has one value of them if they are
-    /// neighbours in the first word, or two runs of these, and otherwise few.
+    /// neighbours in the first word, or two runs of these far enough apart if all were used from the first, and
+    /// otherwise few.
     pub(super) fn is_exact(self) -> bool {
         self.bits() == mask::size(self.mask)
     }
@@ -92,14 +95,15 @@ impl<F: Fingerprint> Groups<F> {
 }
 
 /// A factor whose product with the bits of a mask has these at its top, one to one, if they are two runs of neighbours
-/// and as many bits lie between these as in the longer one.
+/// at least as many bits lie between these as in the longer one.
 fn joining_runs(mask: u64) -> Option<u64> {
     let zeros = mask.leading_zeros();
     let upper = mask.checked_shl(zeros)?.leading_ones();
     let rest = mask.checked_shl(zeros + upper)?;
     let between = rest.leading_zeros();
     let lower = rest.checked_shl(between)?.leading_ones();
-    // The upper run goes to the top and the lower one behind it: their other products lie above all bits and below.
+    // The first product has the upper run at the top, the second one the lower run behind it. The other run of the first
+    // lies below both, and that of the second beyond the top.
     (rest.count_ones() == lower && between >= upper.max(lower)).then(|| (1 << zeros) + (1 << (zeros + between)))
 }
 
@@ -162,6 +166,16 @@ mod tests {
             (joining_runs(0), joining_runs(u64::MAX), joining_runs(0xff0f), joining_runs(0x111)),
             (None, None, None, None)
         );
+    }
+
+    #[test]
+    fn bits_of_several_words_are_all_used() {
+        let mask = U256([0xff00_0003, 0xfc00_0000_0000_0000, 0, 0]);
+        let groups = Groups::new(mask, 16);
+        let value = |number: u64| U256([(number & 255) << 24 | number >> 14, number >> 8 << 58, 0, 0]);
+        let all: std::collections::BTreeSet<usize> = (0..1 << 16).map(|number| groups.of(value(number))).collect();
+        // A hash: 63% in the mean.
+        assert!(all.len() > 1 << 15, "{}", all.len());
     }
 
     #[test]

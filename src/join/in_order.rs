@@ -7,7 +7,7 @@ use super::mask;
 use super::node::Node;
 use super::order::{Order, read};
 use super::ordered::{Output, ordered};
-use super::passes::{MOST_BITS, Passes, Sizes, TASK, side};
+use super::passes::{MOST_BITS, MOST_LARGE, Passes, Sizes, TASK, side};
 use super::sides::{Side, Sides};
 use crate::error::{Error, Result};
 use crate::fingerprint::Fingerprint;
@@ -19,8 +19,6 @@ use std::sync::Arc;
 
 /// Fingerprints of a group, if the bits suffice. They fit a core's first two caches with their buffers.
 const GROUP_SIZE: usize = 2048;
-/// Groups that may exceed the memory of a thread: the sources are read some times for each.
-const MOST_LARGE: usize = 8;
 
 /// A way to join a node's fingerprints in the order of a table.
 pub(super) struct InOrder<'a, F> {

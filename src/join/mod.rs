@@ -7,9 +7,9 @@
 //! * `clean.rs` first makes a state one of segments alone, without memtables and tombstones.
 //! * [`Join`] (`budget.rs`) divides the memory, and `passes.rs` runs the join: it deals fingerprints to buckets that
 //!   agree in some bits, as many at a time as fit the memory, and each bucket is joined by one thread (`group.rs`).
-//!   Bits at the front of a table's keys need no dealing (`order.rs`, `in_order.rs`), and the bits behind these are
-//!   read in stripes (`striped.rs`). The plan is [`crate::plan::join`];
-//!   `node.rs` explains why every pair is found once. Where dividing does not pay, `tiles.rs` compares all with all.
+//!   Fingerprints that agree in the first bits of a table's keys need no dealing (`order.rs`, `in_order.rs`), and those
+//!   that agree in bits behind them are read in stripes (`in_stripes.rs`). The plan is [`crate::plan::join`]; `node.rs`
+//!   explains why every pair is found once. Where dividing does not pay, `tiles.rs` compares all with all.
 //! * [`crate::plan::Part`] limits a join to the pairs that agree in some bits, for joins on several machines.
 //! * The threads hand pairs to a [`Taker`] each: `expand.rs` makes pairs of records, and may gather several before it
 //!   sends a result. Results reach the caller in the order of the tasks (`ordered.rs`); a thread that is too far ahead
@@ -27,6 +27,7 @@ mod expand;
 mod group;
 mod hash;
 mod in_order;
+mod in_stripes;
 mod iter;
 mod job;
 pub(crate) mod keys;
@@ -39,7 +40,6 @@ mod passes;
 mod sides;
 mod sorted;
 mod source;
-mod striped;
 mod stripes;
 mod taker;
 mod tiles;

@@ -44,11 +44,9 @@ impl<F: Fingerprint> Node<F> {
         let (mut free, mut count) = (mask::and(self.free, varying), self.errors + levels);
         let size = mask::size(free).div_ceil(count.max(1));
         let mut parts = Vec::new();
-        let of_orders = |round| {
-            let next = move |order: &Order| order.bits::<F>(order.leading_of(self.equal) + round * size, size);
-            orders.iter().filter_map(next)
-        };
-        for part in (0..count).flat_map(of_orders) {
+        let orders: Vec<(Order, u32)> = orders.iter().map(|order| (*order, order.leading_of(self.equal))).collect();
+        let next = |round| orders.iter().filter_map(move |(order, equal)| order.bits::<F>(equal + round * size, size));
+        for part in (0..count).flat_map(next) {
             let rest = mask::without(free, part);
             let is_free = mask::and(free, part) == part && size > 0 && count > 0;
             if is_free && parts.len() <= self.errors as usize && mask::size(rest) >= (count - 1) * (size - 1).max(1) {

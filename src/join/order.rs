@@ -23,6 +23,10 @@ pub(super) struct Order {
 }
 
 impl Order {
+    /// That of fingerprints themselves.
+    #[cfg(test)]
+    pub(super) const ASCENDING: Self = Self { first: 0, length: 64 };
+
     /// The orders that a table of each segment has.
     pub(super) fn common<'s, F: Fingerprint>(
         mut segments: impl Iterator<Item = &'s Arc<Segment>> + Clone,
@@ -67,7 +71,8 @@ impl Order {
 
     /// Whether the bits in `mask` are its first ones.
     pub(super) fn begins_with<F: Fingerprint>(self, mask: F) -> bool {
-        self.place_of(mask) == Some(0)
+        let bits = mask::size(mask);
+        bits > 0 && self.bits(0, bits) == Some(mask)
     }
 
     /// Groups by the first `bits` bits of a mask, whose bits are neighbours in this order from `place` on.

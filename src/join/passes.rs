@@ -2,7 +2,7 @@
 //!
 //! For each child of the root that no table has in order (`in_order.rs`), fingerprints are dealt to some thousand
 //! buckets that agree in the child's bits, as many buckets at a time as fit the memory, and each bucket is joined by one
-//! thread. A bucket that exceeds the memory of a thread is itself divided in this way.
+//! thread. A pass over a table with stripes (`in_stripes.rs`) reads only those of its buckets. A bucket that exceeds the memory of a thread is itself divided in this way.
 
 use super::buckets::{Counts, Path, load, varying};
 use super::group::Joiner;
@@ -12,7 +12,7 @@ use super::node::Node;
 use super::order::Order;
 use super::ordered::{Output, ordered};
 use super::sides::{Side, Sides};
-use super::source::FingerprintSource;
+use super::source::{FingerprintSource, no_memory};
 use crate::env::Array;
 use crate::error::Result;
 use crate::executor::Crew;
@@ -30,6 +30,8 @@ const MOST_BUCKET_BITS: u32 = 11;
 pub(super) const MOST_BITS: u32 = 18;
 /// Buckets or groups are joined together until they have this many fingerprints.
 pub(super) const TASK: usize = 8192;
+/// Groups that may exceed the memory of a thread: the sources are read some times for each.
+pub(super) const MOST_LARGE: usize = 8;
 
 impl<F: Fingerprint> Join<'_, F> {
     /// Hands all pairs to takers on the threads of a crew, and their results to `sink` on this thread, in order, until
@@ -114,8 +116,8 @@ impl<'a, 't, F: Fingerprint> Passes<'a, '_, 't, F> {
         for child in children {
             let flow = if let Some(way) = self.as_in_order(child, path)? {
                 self.in_order(child, way)?
-            } else if let Some(way) = self.as_striped(child, path, bits)? {
-                self.striped(child, path, way)?
+            } else if let Some(way) = self.as_in_stripes(child, path, bits)? {
+                self.in_stripes(child, path, way)?
             } else {
                 dealt.push(child);
                 continue;
@@ -129,7 +131,7 @@ impl<'a, 't, F: Fingerprint> Passes<'a, '_, 't, F> {
         let together = usize::try_from(self.join.memory / 16 / bytes).unwrap_or(usize::MAX).max(1);
         for some in dealt.chunks(together) {
             let groups: Vec<_> = some.iter().map(|child| Groups::new(child.equal, bits)).collect();
-            let counts = self.counts(path, &groups)?;
+            let counts = self.counts((&self.left, self.right.as_ref()), path, &groups)?;
             for ((child, groups), counts) in some.iter().zip(groups).zip(counts) {
                 if self.divide(child, path, groups, counts)?.is_break() {
                     return Ok(ControlFlow::Break(()));
@@ -182,10 +184,15 @@ impl<'a, 't, F: Fingerprint> Passes<'a, '_, 't, F> {
     }
 
     /// The numbers of fingerprints in the groups of several divisions, on each side.
-    pub(super) fn counts(&self, path: &Path<F>, all: &[Groups<F>]) -> Result<Vec<[Counts; 2]>> {
+    pub(super) fn counts(
+        &self,
+        (left, right): (&FingerprintSource<'_, F>, Option<&FingerprintSource<'_, F>>),
+        path: &Path<F>,
+        all: &[Groups<F>],
+    ) -> Result<Vec<[Counts; 2]>> {
         let count = |source: &FingerprintSource<'_, F>| self.pool.install(|| Counts::of_all(source, path, all));
-        let mut right = self.right.as_ref().map(count).transpose()?.unwrap_or_default().into_iter();
-        Ok(count(&self.left)?.into_iter().map(|left| [left, right.next().unwrap_or_default()]).collect())
+        let mut right = right.map(count).transpose()?.unwrap_or_default().into_iter();
+        Ok(count(left)?.into_iter().map(|left| [left, right.next().unwrap_or_default()]).collect())
     }
 
     /// Joins a bucket that is too large for the memory of a thread.
@@ -213,6 +220,22 @@ impl<'a, 't, F: Fingerprint> Passes<'a, '_, 't, F> {
         Ok(flow)
     }
 
+    /// Memory for so many fingerprints of each side: of `(all, now)`, all at some time, and now these. Both together are
+    /// within the memory, so they are made anew together, too: one of them alone would leave the other as it has grown.
+    pub(super) fn make_space(&mut self, sides: [(usize, usize); 2]) -> Result<()> {
+        let length = |memory: &Option<Array<F>>| memory.as_ref().map_or(0, |memory| memory.as_slice().len());
+        if self.memory.iter().zip(sides).all(|(memory, (_, now))| now <= length(memory)) {
+            return Ok(());
+        }
+        self.memory = Default::default();
+        // New memory takes the kernel's time, so one side gets at once what any of its groups need.
+        let most = if self.right.is_some() { 0 } else { self.join.most_in_memory() };
+        for (memory, (all, now)) in self.memory.iter_mut().zip(sides).filter(|(_, (_, now))| *now > 0) {
+            *memory = Some(Array::new(all.min(most).max(now)).ok_or_else(no_memory)?);
+        }
+        Ok(())
+    }
+
     fn load(
         &mut self,
         node: &Node<F>,
@@ -222,14 +245,13 @@ impl<'a, 't, F: Fingerprint> Passes<'a, '_, 't, F> {
         counts: [&Counts; 2],
     ) -> Result<ControlFlow<()>> {
         self.join.progress.check()?;
-        let sides = 1 + usize::from(self.right.is_some());
+        let (pool, [left_counts, right_counts]) = (self.pool, counts);
+        self.make_space([left_counts, right_counts].map(|side| (side.all(), side.of_range(range))))?;
         let [memory, right_memory] = &mut self.memory;
-        let (pool, [left_counts, right_counts], most) = (self.pool, counts, self.join.most_in_memory() / sides);
         let source = &self.left;
-        let lefts = pool.install(|| load(source, path, groups, range, left_counts, (memory, most)))?;
+        let lefts = pool.install(|| load(source, path, groups, range, left_counts, memory))?;
         let right = self.right.as_ref();
-        let rights =
-            right.map(|source| pool.install(|| load(source, path, groups, range, right_counts, (right_memory, most))));
+        let rights = right.map(|source| pool.install(|| load(source, path, groups, range, right_counts, right_memory)));
         let rights = rights.transpose()?;
         let (k, progress, taker) = (self.join.k, &self.join.progress, self.taker);
         let work = |worker: &mut Worker<'t, F>, task: Task<'_, F>, output: &Output<Ticket>| {

@@ -1,4 +1,4 @@
-//! The distinct fingerprints of some segments, in order, any number of times.
+//! The distinct fingerprints of some segments, in order of a table, any number of times.
 
 use super::hash::Groups;
 use super::order::Visit;
@@ -66,8 +66,8 @@ impl<'a, F: Fingerprint> FingerprintSource<'a, F> {
         Ok(Self { segments: segments.to_vec(), only, parts, at_most })
     }
 
-    /// The same number of fingerprints, in the order of a table.
-    pub(super) fn in_stripes(&self, stripes: Stripes<'a, F>) -> Result<Self> {
+    /// The same fingerprints, in the order of a table.
+    pub(super) fn striped(&self, stripes: Stripes<'a, F>) -> Result<Self> {
         let shares = Share::cut_keys(stripes.table.index(), 2 * rayon::current_num_threads())?;
         let parts = shares.into_iter().map(|share| LoadedPart::Ordered(stripes, share)).collect();
         Ok(Self { segments: Vec::new(), only: None, parts, at_most: self.at_most })
@@ -117,8 +117,8 @@ impl<'a, F: Fingerprint> FingerprintSource<'a, F> {
         self.with_parts(vec![(); self.parts.len()], None, |(), visit| make(visit))
     }
 
-    /// As [`FingerprintSource::each_part`]; `make` also gets an element of `given`. Those in other groups than these may
-    /// be left out.
+    /// As [`FingerprintSource::each_part`]; `make` also gets an element of `given`. Fingerprints in other groups than the
+    /// `wanted` ones may be left out.
     pub(super) fn with_parts<I: Send, T: Send>(
         &self,
         given: Vec<I>,

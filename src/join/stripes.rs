@@ -1,8 +1,8 @@
-//! Dealing by bits that follow the first ones of a table's keys.
+//! The fingerprints of a table, read by bits that its keys have behind others.
 //!
 //! A table has the fingerprints of each group of such bits in stripes, one for each value of the bits before them. A
-//! pass for some groups reads the stripes of these alone, so less memory does not mean that all is decoded more often.
-//! And within a stripe the groups follow each other: dealing writes to one place after another.
+//! pass for some groups reads the stripes of these, and if these are long, little more: so less memory does not mean
+//! that more is decoded. And within a stripe the groups follow each other: dealing writes to one place after another.
 
 use super::hash::Groups;
 use super::order::{Visit, visit};
@@ -32,22 +32,41 @@ impl<F: Fingerprint> Stripes<'_, F> {
         let mut scratch = Scratch::default();
         match wanted.filter(|(groups, range)| *groups == self.groups && range.len() < groups.count()) {
             None => visit(self.table, share, &mut scratch, take),
-            Some((_, range)) => {
-                self.of(share, range).try_for_each(|stripe| visit(self.table, stripe, &mut scratch, &mut *take))
-            }
+            Some((groups, range)) => stripes(self.before, groups.bits(), range)
+                .map(|stripe| share.and(stripe))
+                .filter(|stripe| !stripe.is_empty())
+                .try_for_each(|stripe| visit(self.table, stripe, &mut scratch, &mut *take)),
         }
     }
+}
 
-    /// The stripes of some groups in a share.
-    fn of(&self, share: Share, range: &Range<usize>) -> impl Iterator<Item = Share> {
-        let (before, bits) = (self.before, self.groups.bits());
-        // Bounds are numbers of the first bits and those of the groups; the last one may be beyond all keys.
-        let bound = move |value: u64, group: usize| {
-            let number = (u128::from(value) << bits) + group as u128;
-            u64::try_from(number << (64 - before - bits)).ok()
-        };
-        let range = range.clone();
-        let stripe = move |value| Share::new(bound(value, range.start).unwrap_or(u64::MAX), bound(value, range.end));
-        (0..1 << before).map(move |value| share.and(stripe(value))).filter(|stripe| !stripe.is_empty())
+/// The keys whose `bits` bits behind `before` others number one of some groups, at least one: a share for each
+/// value of the others.
+fn stripes(before: u32, bits: u32, range: &Range<usize>) -> impl Iterator<Item = Share> {
+    let (start, end) = (range.start, range.end);
+    // The last bound is beyond all keys.
+    let bound = move |value: u64, group: usize| ((u128::from(value) << bits) + group as u128) << (64 - before - bits);
+    let stripe = move |value| Share::new(bound(value, start) as u64, u64::try_from(bound(value, end)).ok());
+    (0..1 << before).map(stripe)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn a_key_is_in_one_stripe_if_its_group_is_wanted(before in 0u32..8, bits in 1u32..=20, key: u64, ends: (u64, u64)) {
+            let number = |end: u64| (end % ((1 << bits) + 1)) as usize;
+            let range = number(ends.0).min(number(ends.1))..number(ends.0).max(number(ends.1));
+            prop_assume!(!range.is_empty());
+            // Also the first and the last key of a value of the first bits.
+            for key in [key, key | u64::MAX >> before, key & !(u64::MAX >> before)] {
+                let group = (key << before >> (64 - bits)) as usize;
+                let found = stripes(before, bits, &range).filter(|stripe| stripe.has(key)).count();
+                prop_assert_eq!(found, usize::from(range.contains(&group)));
+            }
+        }
     }
 }

@@ -19,15 +19,21 @@ impl<'t, F: Fingerprint> Passes<'_, '_, 't, F> {
     /// The pairs of a node among the fingerprints of a path, in 2 to the power of `bits` tiles on each side.
     pub(super) fn tiles(&mut self, node: &Node<F>, path: &Path<F>, bits: u32) -> Result<ControlFlow<()>> {
         let groups = Groups::new(mask::all(), bits);
-        let counts = self.counts(path, &[groups])?.pop().unwrap_or_default();
-        let [left, right] = if self.right.is_some() { [0, 1] } else { [0, 0] };
-        let most = self.join.most_in_memory() / 2;
-        let ranges_of = |side: usize| counts.get(side).map(|counts| ranges(groups, counts, most)).unwrap_or_default();
-        let (pool, k, within) = (self.pool, self.join.k, self.right.is_none());
-        let [memory, right_memory] = &mut self.memory;
+        let counts = self.counts((&self.left, self.right.as_ref()), path, &[groups])?.pop().unwrap_or_default();
         let [left_counts, right_counts] = &counts;
-        let (other_source, right_counts) =
-            self.right.as_ref().map_or((&self.left, left_counts), |right| (right, right_counts));
+        let (k, within) = (self.join.k, self.right.is_none());
+        let right_counts = if within { left_counts } else { right_counts };
+        let most = self.join.most_in_memory() / 2;
+        let [left, right] = [left_counts, right_counts].map(|counts| ranges(groups, counts, most));
+        let largest = |ranges: &[Range<usize>], counts: &Counts| {
+            ranges.iter().map(|range| counts.of_range(range)).max().unwrap_or(0)
+        };
+        let is_whole = within && right.len() == 1;
+        let needed = [largest(&left, left_counts), if is_whole { 0 } else { largest(&right, right_counts) }];
+        self.make_space(needed.map(|needed| (needed, needed)))?;
+        let pool = self.pool;
+        let [memory, right_memory] = &mut self.memory;
+        let other_source = self.right.as_ref().unwrap_or(&self.left);
         let (source, taker, progress, sink) = (&self.left, self.taker, &self.join.progress, &mut self.sink);
         let work = |(joiner, taker): &mut (Joiner<F>, Box<dyn Taker<F> + 't>),
                     (left, right): (&[F], Option<&[F]>),
@@ -36,16 +42,16 @@ impl<'t, F: Fingerprint> Passes<'_, '_, 't, F> {
             joiner.compare(node, left, right, &mut |pairs| taker.take(pairs, output))?;
             taker.flush(output)
         };
-        for one in &ranges_of(left) {
-            let lefts = pool.install(|| load(source, path, groups, one, left_counts, (memory, most)))?;
-            for other in &ranges_of(right) {
+        for one in &left {
+            let lefts = pool.install(|| load(source, path, groups, one, left_counts, memory))?;
+            for other in &right {
                 let tasks = if within && other.start < one.start {
                     continue;
                 } else if within && other == one {
                     among(&lefts)
                 } else {
                     let rights =
-                        pool.install(|| load(other_source, path, groups, other, right_counts, (right_memory, most)))?;
+                        pool.install(|| load(other_source, path, groups, other, right_counts, right_memory))?;
                     between(&lefts, rights)
                 };
                 let worker = || (Joiner::new(k, within), taker());

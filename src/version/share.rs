@@ -42,7 +42,7 @@ impl Share {
 
     /// The same for the keys of one table.
     pub(crate) fn cut_keys(index: &BlockIndex, count: usize) -> Result<Vec<Self>> {
-        let bounds = (1..count).map(|number| index.key(index.len() * number / count.max(1)));
+        let bounds = (1..count).map(|number| index.key(index.len() * number / count));
         Ok(Self::between(bounds.filter_map(Result::transpose).collect::<Result<_>>()?))
     }
 

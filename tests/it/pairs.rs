@@ -130,7 +130,7 @@ fn parts_that_lie_behind_others_in_a_table_are_read_in_several_passes() {
     let mut random = Random(33);
     let is_in: Vec<bool> = (0..1 << BITS).map(|_| random.below(128) == 0).collect();
     let values = || (0..1 << BITS).filter(|&value| is_in[value as usize]);
-    let masks: Vec<u64> = (1..1 << BITS).filter(|mask: &u64| mask.count_ones() <= 2).collect();
+    let masks: Vec<u64> = (1..1 << BITS).filter(|mask: &u64| mask.count_ones() <= 3).collect();
     let near = |a: u64| masks.iter().map(move |mask| a ^ mask).filter(|&b| is_in[b as usize]).map(move |b| (a, b));
     let fingerprints: Vec<u64> = values().map(place).collect();
     let load = |some: &[u64]| Fixture::new(ReadMode::Mmap).load(&Parameters::new(3), &numbered(some), 1);
@@ -141,11 +141,16 @@ fn parts_that_lie_behind_others_in_a_table_are_read_in_several_passes() {
     let half = load(&values().step_by(2).map(place).collect::<Vec<_>>());
     let between = sorted(values().step_by(2).flat_map(|a| near(a).chain([(a, a)])).map(pair).collect());
     // More than the memory has space for.
-    assert!(fingerprints.len() > 120_000 && within.len() > 100_000);
-    for memory in [PLENTY, LITTLE] {
-        assert!(sorted(distinct(&store, 2, memory)) == within, "{memory} bytes");
-        let found = half.pairs_with(&store, 2).unwrap().with_memory(memory).distinct().unwrap().map(Result::unwrap);
-        assert!(sorted(found.collect()) == between, "between stores, {memory} bytes");
+    assert!(fingerprints.len() > 120_000 && within.len() > 1_000_000);
+    // At distance 2 the third part is read in stripes of the primary table, at 3 also the fourth in those of the other.
+    for (k, memory) in [(2, PLENTY), (2, LITTLE), (3, PLENTY), (3, LITTLE)] {
+        let expected =
+            |all: &[Pair]| all.iter().filter(|pair| pair.a.distance(pair.b) <= k).copied().collect::<Vec<_>>();
+        let found = distinct(&store, k, memory);
+        assert!(with_threads(1, || distinct(&store, k, memory)) == found, "k = {k}, {memory} bytes, one thread");
+        assert!(sorted(found) == expected(&within), "k = {k}, {memory} bytes");
+        let found = half.pairs_with(&store, k).unwrap().with_memory(memory).distinct().unwrap().map(Result::unwrap);
+        assert!(sorted(found.collect()) == expected(&between), "between stores, k = {k}, {memory} bytes");
     }
 }
 

@@ -1,8 +1,9 @@
 //! The steps of decoding that SIMD makes faster, chosen at run time.
 //!
 //! The plain forms define the results; tests compare the others with them. AVX2 has its own forms, AVX-512 those of
-//! short gap blocks and of groups of 64-bit fingerprints; other processors run the plain ones. `FPSTORE_SIMD=off` in the environment selects the plain forms
-//! everywhere, and the test suite runs a second time with it; `FPSTORE_SIMD=avx2` leaves out AVX-512.
+//! short gap blocks and of groups of 64-bit fingerprints; other processors run the plain ones. `FPSTORE_SIMD=off` in the
+//! environment selects the plain forms everywhere, and the test suite runs a second time with it; `FPSTORE_SIMD=avx2`
+//! leaves out AVX-512.
 //!
 //! This module and `env::mmap` are the only ones with `unsafe`: unaligned loads and stores whose bounds are checked
 //! once for many, and calls of functions for a processor feature that was detected.
