@@ -103,13 +103,15 @@ impl<'a> Job<'a> {
         self.options.tmp_dir.clone().unwrap_or_else(std::env::temp_dir)
     }
 
-    /// Returns the memory that remains beside the indexes of the stores.
+    /// Returns the memory that remains beside the indexes of the stores, but at least a quarter: with a little, each
+    /// pass over a large store would find space for few of its fingerprints.
     pub(crate) fn memory<F: Fingerprint>(&self, stores: &[&Store<F>]) -> u64 {
         let mut indexes = WAITING;
         for store in stores {
             indexes += store.statistics().resident_bytes;
         }
-        memory::of_load(Some(self.options.memory)).saturating_sub(indexes)
+        let all = memory::of_load(Some(self.options.memory));
+        all.saturating_sub(indexes).max(all / 4)
     }
 
     /// Returns the clusters of a store and of new records, to be computed within the memory.
