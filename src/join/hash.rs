@@ -94,8 +94,8 @@ impl<F: Fingerprint> Groups<F> {
     }
 }
 
-/// A factor whose product with the bits of a mask has these at its top, one to one, if they are two runs of neighbours
-/// at least as many bits lie between these as in the longer one.
+/// A factor whose product with the bits of a mask has these at its top, one to one, if they are two runs of neighbours,
+/// and at least as many bits lie between these as in the longer one.
 fn joining_runs(mask: u64) -> Option<u64> {
     let zeros = mask.leading_zeros();
     let upper = mask.checked_shl(zeros)?.leading_ones();
