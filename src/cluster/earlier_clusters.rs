@@ -54,10 +54,10 @@ pub(crate) fn unite<F: Fingerprint, K: Key>(
         let mut rest = Labelled::new(&lines, &unknown, memory);
         let (mut head, mut is_certain) = (0, true);
         while let Some(id) = rest.peek()? {
-            while matched.next_if(|one| one.0 < id.key())?.is_some() {}
+            while matched.next_if(|one| one.0 < id.word(0))?.is_some() {}
             // If one of several ids with the same head is not certain, none of them is.
-            is_certain |= head != id.key();
-            head = id.key();
+            is_certain |= head != id.word(0);
+            head = id.word(0);
             while let Some((_, number)) = matched.next_if(|one| one.0 == head)? {
                 doubted.insert(index(number));
                 fresh.insert(index(number));

@@ -58,7 +58,7 @@ impl Keys {
     pub(crate) fn head<F: Fingerprint, K: Key>(&self, label: LabelRef<'_, F>) -> u64 {
         match label {
             LabelRef::Text(text) => xxh64(text.as_bytes(), self.seed),
-            _ => self.key::<F, K>(label).key(),
+            _ => self.key::<F, K>(label).word(0),
         }
     }
 }

@@ -5,55 +5,45 @@ use rayon::prelude::*;
 
 /// A value of fixed size that can be sorted by its leading bits and written to a run.
 pub(crate) trait Item: Copy + Ord + Default + Send + Sync + 'static {
-    const BYTES: usize;
+    /// Number of 64-bit words.
+    const WORDS: usize;
 
-    /// The leading bits of its order: items with different keys are ordered as these.
-    fn key(&self) -> u64;
+    /// A word. Word 0 has the leading bits of the items' order: items with different ones are ordered as these.
+    fn word(&self, number: usize) -> u64;
 
-    fn write(&self, out: &mut Vec<u8>);
-
-    /// The item of these bytes; any item at all if it is another number of bytes.
-    fn read(bytes: &[u8]) -> Self;
+    /// The item of these words.
+    fn from_words(word: impl Fn(usize) -> u64) -> Self;
 }
 
 impl<F: Fingerprint> Item for F {
-    const BYTES: usize = <F as Fingerprint>::BYTES;
+    const WORDS: usize = <F as Fingerprint>::WORDS;
 
     #[inline]
-    fn key(&self) -> u64 {
-        self.word(0)
+    fn word(&self, number: usize) -> u64 {
+        Fingerprint::word(*self, number)
     }
 
     #[inline]
-    fn write(&self, out: &mut Vec<u8>) {
-        self.write_le(out);
-    }
-
-    #[inline]
-    fn read(bytes: &[u8]) -> Self {
-        F::from_le_bytes(bytes).unwrap_or_default()
+    fn from_words(word: impl Fn(usize) -> u64) -> Self {
+        <F as Fingerprint>::from_words(word)
     }
 }
 
 /// Ordered by the first one.
 impl<A: Item, B: Item> Item for (A, B) {
-    const BYTES: usize = A::BYTES + B::BYTES;
+    const WORDS: usize = A::WORDS + B::WORDS;
 
     #[inline]
-    fn key(&self) -> u64 {
-        self.0.key()
+    fn word(&self, number: usize) -> u64 {
+        match number.checked_sub(A::WORDS) {
+            None => self.0.word(number),
+            Some(number) => self.1.word(number),
+        }
     }
 
     #[inline]
-    fn write(&self, out: &mut Vec<u8>) {
-        self.0.write(out);
-        self.1.write(out);
-    }
-
-    #[inline]
-    fn read(bytes: &[u8]) -> Self {
-        let (first, second) = bytes.split_at_checked(A::BYTES).unwrap_or_default();
-        (A::read(first), B::read(second))
+    fn from_words(word: impl Fn(usize) -> u64) -> Self {
+        (A::from_words(&word), B::from_words(|number| word(A::WORDS + number)))
     }
 }
 
@@ -71,21 +61,16 @@ pub(crate) fn fingerprints<F: Fingerprint>(records: &[NumberedRecord<F>], mut sp
 }
 
 impl<F: Fingerprint> Item for NumberedRecord<F> {
-    const BYTES: usize = <(F, u64) as Item>::BYTES;
+    const WORDS: usize = <(F, u64) as Item>::WORDS;
 
     #[inline]
-    fn key(&self) -> u64 {
-        self.fingerprint.word(0)
+    fn word(&self, number: usize) -> u64 {
+        (self.fingerprint, self.id).word(number)
     }
 
     #[inline]
-    fn write(&self, out: &mut Vec<u8>) {
-        (self.fingerprint, self.id).write(out);
-    }
-
-    #[inline]
-    fn read(bytes: &[u8]) -> Self {
-        let (fingerprint, id) = Item::read(bytes);
+    fn from_words(word: impl Fn(usize) -> u64) -> Self {
+        let (fingerprint, id) = Item::from_words(word);
         Self { fingerprint, id }
     }
 }

@@ -1,187 +1,121 @@
-//! Merging runs to chunks.
+//! Merging runs of items to chunks, by all threads.
 //!
-//! Each run is read through a buffer of its own. A heap of the runs' next records tells which one is least: one thread
-//! merges, in memory that does not depend on how the records are spread.
+//! Each run is decoded to a buffer of its own. All items up to the least of the buffers' last ones are in memory, so
+//! they are the next chunk. The threads divide it at items of the longest run.
 
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::extsort::ahead::Ahead;
+use crate::extsort::columns;
 use crate::extsort::item::Item;
-use crate::extsort::memory::length;
+use crate::extsort::memory::{bytes_of, length};
+use crate::extsort::piece::{Lent, Memory};
+use crate::extsort::radix;
 use crate::extsort::runs::Runs;
-use crate::extsort::temporary_file::TemporaryFile;
-use std::cmp::Ordering;
-use std::collections::BinaryHeap;
-use std::collections::binary_heap::PeekMut;
+use rayon::prelude::*;
 use std::ops::Range;
 use std::sync::Arc;
 
-pub(crate) const LENGTH_BYTES: usize = 4;
+/// Most items that one thread merges at a time: with a copy of half of them they fit a core's cache.
+const MERGED: usize = 1 << 15;
+/// Most bytes that a thread reads at a time.
+const READ: u64 = 1 << 20;
 
-/// Sorted, distinct records in memory, with a capacity that is fixed when they are made.
-pub(crate) trait Chunk: Send + 'static {
-    /// The fixed-size part of a record.
-    type Item: Item;
-    const HAS_TEXTS: bool;
-
-    /// Whether this record is the last one.
-    fn ends_with(&self, item: &Self::Item, text: &[u8]) -> bool;
-
-    /// Whether the capacity is enough for one more record, with a text of `length` bytes. It is for the first one.
-    fn has_space(&self, length: usize) -> bool;
-
-    fn push(&mut self, item: Self::Item, text: &[u8]);
-
-    fn held(&self) -> u64;
-}
-
-impl<T: Item> Chunk for Vec<T> {
-    type Item = T;
-    const HAS_TEXTS: bool = false;
-
-    #[inline]
-    fn ends_with(&self, item: &T, _: &[u8]) -> bool {
-        self.last() == Some(item)
-    }
-
-    #[inline]
-    fn has_space(&self, _: usize) -> bool {
-        self.len() < self.capacity() || self.is_empty()
-    }
-
-    #[inline]
-    fn push(&mut self, item: T, _: &[u8]) {
-        self.push(item);
-    }
-
-    fn held(&self) -> u64 {
-        crate::extsort::memory::bytes_of::<T>(self.capacity())
-    }
-}
-
-/// The records of all runs in order, each once, in chunks that `make` allocates. The buffers of all runs take `memory`
-/// bytes together, short of a record of each run that takes more.
-pub(crate) fn merged<C: Chunk>(runs: &Arc<Runs>, memory: u64, make: impl Fn() -> C + Send + 'static) -> Ahead<C> {
-    let buffer = length(memory / (runs.runs.len() as u64).max(1));
-    let mut unread = runs.runs.clone();
-    let (runs, mut heap) = (Arc::clone(runs), BinaryHeap::with_capacity(unread.len()));
+/// The items of all runs in order, each once, in chunks that are not empty. The iterator, with the chunk it returned
+/// last, takes `memory` bytes at most, or three blocks of each run if that is more.
+pub(crate) fn merged<T: Item>(runs: &Arc<Runs>, memory: u64) -> Ahead<Lent<T>> {
+    // A part for each of the buffers, the chunk that the caller has, and the next one; the rest to read.
+    let buffers = length(memory / 16 * 5 / bytes_of::<T>(1).max(1));
+    let capacity = (buffers / runs.runs.len().max(1)).max(runs.together);
+    let read = READ.min(memory / 16 / runs.executor.threads() as u64);
+    let read = length(read).max(columns::most_bytes::<T>(runs.together));
+    let mut sources: Vec<Source<T>> =
+        runs.runs.iter().map(|rest| Source { items: Vec::new(), at: 0, rest: rest.clone() }).collect();
+    let (runs, memory) = (Arc::clone(runs), Memory::default());
+    let most = capacity.saturating_mul(runs.runs.len()).min(length(runs.records));
     Ahead::new(&Arc::clone(&runs.executor), move || {
-        for rest in unread.drain(..) {
-            let reader = Box::new(Reader { bytes: Vec::new(), text: 0..0, rest, buffer });
-            let mut head = Head { item: C::Item::default(), reader };
-            if head.advance::<C>(&runs.file)? {
-                heap.push(head);
-            }
-        }
-        let mut chunk = make();
-        // Equal records are neighbours, and a chunk ends after the last one of them.
-        let mut is_empty = true;
-        while let Some(mut head) = heap.peek_mut() {
-            if !chunk.ends_with(&head.item, head.reader.text()) {
-                if !chunk.has_space(head.reader.text.len()) {
-                    break;
-                }
-                chunk.push(head.item, head.reader.text());
-                is_empty = false;
-            }
-            if !head.advance::<C>(&runs.file)? {
-                PeekMut::pop(head);
-            }
-        }
-        let record = C::Item::BYTES;
-        let buffers =
-            heap.iter().map(|head: &Head<C::Item>| head.reader.bytes.capacity().saturating_sub(record) as u64);
-        runs.peak.note(2 * chunk.held() + buffers.sum::<u64>());
-        Ok(Some(chunk).filter(|_| !is_empty))
+        let space = || Space { bytes: vec![0; read], columns: Vec::new() };
+        sources.par_iter_mut().try_for_each_init(space, |space, source| source.fill(&runs, capacity, space))?;
+        let unread = sources.iter().filter(|source| !source.rest.is_empty());
+        let bound = unread.filter_map(|source| source.items.last()).min().copied();
+        let known: Vec<&[T]> = sources.iter_mut().map(|source| source.take(bound)).collect();
+        let mut chunk = radix::of_length(known.iter().map(|items| items.len()).sum(), memory.take(most));
+        merge(known, &mut chunk);
+        radix::drop_equal(&mut chunk);
+        let held: usize = sources.iter().map(|source| source.items.capacity()).sum();
+        runs.peak.note(bytes_of::<T>(held + 2 * chunk.capacity()));
+        Ok(Some(memory.lend(chunk)).filter(|chunk| !chunk.is_empty()))
     })
 }
 
-/// The next record of a run. The greatest head, in the order of a heap, is the one with the least record.
-struct Head<T> {
-    item: T,
-    reader: Box<Reader>,
-}
-
-struct Reader {
-    bytes: Vec<u8>,
-    /// The text of the next record in `bytes`. What follows it has been read ahead.
-    text: Range<usize>,
+/// A run that is read.
+struct Source<T> {
+    items: Vec<T>,
+    /// How many of the items chunks have.
+    at: usize,
     /// The bytes of the file that have not been read.
     rest: Range<u64>,
-    buffer: usize,
 }
 
-impl<T: Item> Head<T> {
-    #[inline]
-    fn advance<C: Chunk<Item = T>>(&mut self, file: &TemporaryFile) -> Result<bool> {
-        let header = T::BYTES + if C::HAS_TEXTS { LENGTH_BYTES } else { 0 };
-        let reader = &mut *self.reader;
-        if !reader.fill(file, header)? {
-            return Ok(false);
+/// The bytes that a thread has read, and the columns of a block.
+struct Space {
+    bytes: Vec<u8>,
+    columns: Vec<u64>,
+}
+
+impl<T: Item> Source<T> {
+    /// Reads items until there are `capacity`, if fewer than half of that are left.
+    fn fill(&mut self, runs: &Runs, capacity: usize, space: &mut Space) -> Result<()> {
+        if self.rest.is_empty() || self.items.len() - self.at > capacity / 2 {
+            return Ok(());
         }
-        let record = reader.bytes.get(reader.text.end..).unwrap_or_default();
-        self.item = T::read(record.get(..T::BYTES).unwrap_or_default());
-        let mut length = 0;
-        if C::HAS_TEXTS {
-            let bytes = record.get(T::BYTES..).and_then(|rest| rest.first_chunk::<LENGTH_BYTES>());
-            length = bytes.map_or(0, |&bytes| u32::from_le_bytes(bytes) as usize);
-            if !reader.fill(file, header + length)? {
-                return Ok(false);
+        self.items.drain(..self.at);
+        self.at = 0;
+        self.items.reserve_exact(capacity.saturating_sub(self.items.len()));
+        while !self.rest.is_empty() && self.items.len() + runs.together <= capacity {
+            let length = length(self.rest.end - self.rest.start).min(space.bytes.len());
+            let bytes = space.bytes.get_mut(..length).unwrap_or_default();
+            runs.file.read(self.rest.start, bytes)?;
+            let mut used = 0;
+            while self.items.len() + runs.together <= capacity
+                && let Some(block) = bytes.get(used..).filter(|bytes| !bytes.is_empty())
+                && let Some(length) = columns::decode(block, &mut space.columns, &mut self.items)
+            {
+                used += length;
             }
+            if used == 0 {
+                return Err(Error::damaged("temporary data end within a block"));
+            }
+            self.rest.start += used as u64;
         }
-        let start = reader.text.end + header;
-        reader.text = start..start + length;
-        Ok(true)
-    }
-}
-
-impl Reader {
-    #[inline]
-    fn text(&self) -> &[u8] {
-        self.bytes.get(self.text.clone()).unwrap_or_default()
-    }
-
-    /// Whether there are `count` bytes after the current record; reading them drops that record.
-    #[inline]
-    fn fill(&mut self, file: &TemporaryFile, count: usize) -> Result<bool> {
-        if self.bytes.len() - self.text.end < count {
-            self.refill(file, count)?;
-        }
-        Ok(self.bytes.len() - self.text.end >= count)
-    }
-
-    #[cold]
-    fn refill(&mut self, file: &TemporaryFile, count: usize) -> Result<()> {
-        self.bytes.drain(..self.text.end);
-        self.text = 0..0;
-        let had = self.bytes.len();
-        let space = (self.buffer.max(count) - had) as u64;
-        let more = space.min(self.rest.end - self.rest.start);
-        self.bytes.reserve_exact(length(more));
-        self.bytes.resize(had + length(more), 0);
-        file.read(self.rest.start, self.bytes.get_mut(had..).unwrap_or_default())?;
-        self.rest.start += more;
         Ok(())
     }
-}
 
-impl<T: Ord> Ord for Head<T> {
-    #[inline]
-    fn cmp(&self, other: &Self) -> Ordering {
-        other.item.cmp(&self.item).then_with(|| other.reader.text().cmp(self.reader.text()))
+    /// The items up to the bound, or all, for the next chunk.
+    fn take(&mut self, bound: Option<T>) -> &[T] {
+        let left = self.items.get(self.at..).unwrap_or_default();
+        let taken = bound.map_or(left.len(), |bound| left.partition_point(|item| *item <= bound));
+        self.at += taken;
+        left.get(..taken).unwrap_or_default()
     }
 }
 
-impl<T: Ord> PartialOrd for Head<T> {
-    #[inline]
-    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
-        Some(self.cmp(other))
+/// Merges runs to `merged`, which has their length together.
+fn merge<T: Item>(runs: Vec<&[T]>, merged: &mut [T]) {
+    let longest = runs.iter().max_by_key(|run| run.len()).copied().unwrap_or_default();
+    match longest.get(longest.len() / 2) {
+        Some(middle) if merged.len() > MERGED && longest.len() > 1 => {
+            let halves = runs.into_iter().map(|run| run.split_at(run.partition_point(|item| item < middle)));
+            let (low, high): (Vec<&[T]>, Vec<&[T]>) = halves.unzip();
+            let (left, right) = merged.split_at_mut(low.iter().map(|run| run.len()).sum());
+            rayon::join(|| merge(low, left), || merge(high, right));
+        }
+        _ => {
+            let mut rest = &mut *merged;
+            for run in runs {
+                rest.split_off_mut(..run.len()).into_iter().for_each(|part| part.copy_from_slice(run));
+            }
+            // The stable sort of the standard library finds the runs and merges them.
+            merged.sort();
+        }
     }
 }
-
-impl<T: Ord> PartialEq for Head<T> {
-    fn eq(&self, other: &Self) -> bool {
-        self.cmp(other).is_eq()
-    }
-}
-
-impl<T: Ord> Eq for Head<T> {}

@@ -17,10 +17,13 @@
 //! [`deal`] and [`Dealer`] deal values to buckets on several threads.
 
 mod ahead;
+mod columns;
 mod deal;
 mod item;
 mod memory;
 mod merge;
+mod merge_texts;
+mod piece;
 pub(crate) mod radix;
 mod runs;
 mod sample;
@@ -31,6 +34,7 @@ mod spool;
 mod temporary_file;
 #[cfg(test)]
 mod tests;
+mod text_chunk;
 mod text_ranks;
 mod text_sorter;
 #[cfg(test)]
@@ -41,12 +45,14 @@ mod workspace;
 
 pub(crate) use deal::{Dealer, cut, deal};
 pub(crate) use item::{Item, NumberedRecord, fingerprints};
+pub(crate) use piece::Piece;
 pub(crate) use radix::{drop_equal, sorted};
 pub(crate) use sample::Sample;
 pub(crate) use sorted::Sorted;
-pub(crate) use sorted_texts::{SortedTexts, TextChunk};
+pub(crate) use sorted_texts::SortedTexts;
 pub(crate) use sorter::Sorter;
 pub(crate) use spool::Spool;
+pub(crate) use text_chunk::TextChunk;
 pub use text_ranks::TextRanks;
 pub(crate) use text_sorter::TextSorter;
 pub(crate) use walk::Walk;

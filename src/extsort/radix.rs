@@ -66,7 +66,7 @@ pub(crate) fn sorted_in<S: Sync, T: Copy + Ord + Default + Send + Sync>(
 }
 
 /// Values of any kind, which will be overwritten.
-fn of_length<T: Copy + Default + Send>(length: usize, mut space: Vec<T>) -> Vec<T> {
+pub(crate) fn of_length<T: Copy + Default + Send>(length: usize, mut space: Vec<T>) -> Vec<T> {
     if space.capacity() < length {
         drop(space);
         space = Vec::with_capacity(length);

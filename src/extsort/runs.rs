@@ -1,7 +1,7 @@
 //! Sorted runs in one temporary file.
 //!
-//! A record is a fixed-size item or, in runs of records with texts, a fixed-size item, the length of the text in four
-//! bytes, little-endian, and the text.
+//! A run of items consists of blocks (`columns.rs`). In a run of records with texts, a record is a fingerprint, the
+//! length of the text in four bytes, little-endian, and the text.
 
 use crate::error::{Error, Result};
 use crate::executor::{Executor, spawn};
@@ -27,6 +27,8 @@ pub(crate) struct Runs {
     pub(crate) file: TemporaryFile,
     pub(crate) runs: Vec<Range<u64>>,
     pub(crate) records: u64,
+    /// Most records that were appended together.
+    pub(crate) together: usize,
     pub(crate) peak: Peak,
 }
 
@@ -38,14 +40,15 @@ pub(crate) struct RunWriter {
 }
 
 impl RunWriter {
-    /// Appends a record, of which `encode` appends the `length` bytes.
+    /// Appends so many records, of which `encode` appends `length` bytes or fewer.
     #[inline]
-    pub(crate) fn push(&mut self, length: usize, encode: impl FnOnce(&mut Vec<u8>)) -> Result<()> {
+    pub(crate) fn push(&mut self, records: usize, length: usize, encode: impl FnOnce(&mut Vec<u8>)) -> Result<()> {
         if self.bytes.len() + length > self.transfer && !self.bytes.is_empty() {
             self.flush()?;
         }
         encode(&mut self.bytes);
-        self.runs.records += 1;
+        self.runs.records += records as u64;
+        self.runs.together = self.runs.together.max(records);
         Ok(())
     }
 
@@ -75,7 +78,7 @@ impl Spills {
     /// No runs yet. The thread writes `transfer` bytes at once.
     pub(crate) fn new(workspace: &Workspace, transfer: u64) -> Self {
         let (executor, file) = (Arc::clone(&workspace.executor), TemporaryFile::new(workspace));
-        let runs = Runs { executor, file, runs: Vec::new(), records: 0, peak: Peak::default() };
+        let runs = Runs { executor, file, runs: Vec::new(), records: 0, together: 0, peak: Peak::default() };
         Self { state: State::Idle(runs), directory: workspace.directory.clone(), transfer }
     }
 

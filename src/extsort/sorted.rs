@@ -3,11 +3,10 @@
 use crate::error::Result;
 use crate::extsort::ahead::Ahead;
 use crate::extsort::item::Item;
-use crate::extsort::memory::length;
 use crate::extsort::merge::merged;
+use crate::extsort::piece::{Lent, Piece};
 use crate::extsort::runs::Runs;
 use crate::extsort::walk::Walk;
-use std::borrow::Cow;
 use std::sync::Arc;
 
 #[derive(Debug)]
@@ -39,11 +38,7 @@ impl<T: Item> Sorted<T> {
     pub(crate) fn chunks(&self, memory: u64) -> Chunks<'_, T> {
         match self {
             Self::Memory(items) => Chunks::Memory(Some(&**items).filter(|items| !items.is_empty())),
-            Self::Runs(runs) => {
-                // The chunk that the caller has, and the next one.
-                let most = (memory / 8 * 3 / (size_of::<T>() as u64).max(1)).min(runs.records);
-                Chunks::Runs(merged(runs, memory / 4, move || Vec::with_capacity(length(most))))
-            }
+            Self::Runs(runs) => Chunks::Runs(merged(runs, memory)),
         }
     }
 
@@ -56,16 +51,16 @@ impl<T: Item> Sorted<T> {
 
 pub(crate) enum Chunks<'a, T: Item> {
     Memory(Option<&'a [T]>),
-    Runs(Ahead<Vec<T>>),
+    Runs(Ahead<Lent<T>>),
 }
 
 impl<'a, T: Item> Iterator for Chunks<'a, T> {
-    type Item = Result<Cow<'a, [T]>>;
+    type Item = Result<Piece<'a, T>>;
 
     fn next(&mut self) -> Option<Self::Item> {
         match self {
-            Self::Memory(items) => items.take().map(|items| Ok(Cow::Borrowed(items))),
-            Self::Runs(chunks) => chunks.next().map(|chunk| chunk.map(Cow::Owned)),
+            Self::Memory(items) => items.take().map(|items| Ok(Piece::Borrowed(items))),
+            Self::Runs(chunks) => chunks.next().map(|chunk| chunk.map(Piece::Lent)),
         }
     }
 }

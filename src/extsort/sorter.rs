@@ -2,6 +2,7 @@
 
 use crate::error::{Error, Result};
 use crate::executor::{Executor, Mutex};
+use crate::extsort::columns;
 use crate::extsort::item::Item;
 use crate::extsort::memory::{Peak, bytes_of, length};
 use crate::extsort::radix;
@@ -12,6 +13,8 @@ use std::io;
 use std::sync::Arc;
 
 const LEAST: usize = 1 << 12;
+/// Least blocks of a run.
+const LEAST_BLOCKS: usize = 1 << 10;
 
 /// Sorts any number of items within a given memory.
 ///
@@ -101,7 +104,8 @@ impl<T: Item> Sorter<T> {
     /// The distinct items of the buffer in order. The buffer keeps its capacity.
     fn sort(&mut self) -> Result<Vec<T>> {
         let space = std::mem::take(&mut *self.written.lock());
-        let sorted = self.executor.run(|| Ok(radix::sorted_in(space, &self.buffer, |_, &item| item, T::key)))?;
+        let sorted =
+            self.executor.run(|| Ok(radix::sorted_in(space, &self.buffer, |_, &item| item, |item| item.word(0))))?;
         self.note(sorted.capacity());
         let sorted = self.without_equal(sorted)?;
         self.buffer.clear();
@@ -120,8 +124,12 @@ impl<T: Item> Sorter<T> {
         self.spills.wait()?;
         let sorted = self.sort()?;
         let written = Arc::clone(&self.written);
+        // A merge has a block of each run in memory: a small part of what is sorted at once.
+        let block = (self.limit / LEAST_BLOCKS).clamp(1, columns::MOST);
         self.spills.append(move |run| {
-            sorted.iter().try_for_each(|item| run.push(T::BYTES, |out| item.write(out)))?;
+            for items in sorted.chunks(block) {
+                run.push(items.len(), columns::most_bytes::<T>(block), |out| columns::encode(items, out))?;
+            }
             *written.lock() = sorted;
             Ok(())
         })

@@ -50,8 +50,12 @@ fn agrees<T: Item + std::fmt::Debug>(items: &[T], memory: u64, chunk_memory: u64
     let sorted = sort(items, memory, extend);
     let (all, chunks) = joined(&sorted, chunk_memory);
     assert_eq!(all, expected);
-    let (runs, peak) = if let Sorted::Runs(runs) = &sorted { (runs.runs.len(), runs.peak.most()) } else { (0, 0) };
-    assert!(peak <= chunk_memory.max(1000), "chunks took {peak} of {chunk_memory} bytes");
+    let (runs, block, peak) = match &sorted {
+        Sorted::Runs(runs) => (runs.runs.len(), runs.together, runs.peak.most()),
+        Sorted::Memory(_) => (0, 0, 0),
+    };
+    let most = chunk_memory.max((3 * runs * block * size_of::<T>()) as u64);
+    assert!(peak <= most, "chunks took {peak} of {most} bytes, {runs} runs of blocks of {block} items");
     // Once more, and with another memory at the same time.
     let mut other = sorted.chunks(memory / 2);
     let first: Vec<T> = other.next().into_iter().flat_map(|chunk| chunk.unwrap().to_vec()).collect();

@@ -3,7 +3,7 @@
 use crate::error::{Error, Result};
 use crate::executor::Executor;
 use crate::extsort::memory::{Peak, bytes_of, length};
-use crate::extsort::merge::LENGTH_BYTES;
+use crate::extsort::merge_texts::LENGTH_BYTES;
 use crate::extsort::radix;
 use crate::extsort::runs::{Spills, transfer};
 use crate::extsort::sorted_texts::{SortedTexts, TextsInMemory};
@@ -130,7 +130,7 @@ impl<F: Fingerprint> TextSorter<F> {
                 texts.fetch(slots);
                 for slot in slots {
                     let text = texts.get(slot);
-                    run.push(F::BYTES + LENGTH_BYTES + text.len(), |out| {
+                    run.push(1, F::BYTES + LENGTH_BYTES + text.len(), |out| {
                         slot.fingerprint.write_le(out);
                         #[expect(clippy::cast_possible_truncation, reason = "checked when it was pushed")]
                         out.extend_from_slice(&(text.len() as u32).to_le_bytes());

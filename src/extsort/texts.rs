@@ -1,7 +1,7 @@
 //! Texts in memory.
 
 use crate::extsort::memory::length;
-use crate::extsort::merge::LENGTH_BYTES;
+use crate::extsort::merge_texts::LENGTH_BYTES;
 use std::hint::black_box;
 
 /// Bytes of a piece of memory for texts. Pieces never grow, so texts are not moved.

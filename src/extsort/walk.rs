@@ -2,12 +2,12 @@
 
 use crate::error::Result;
 use crate::extsort::item::Item;
+use crate::extsort::piece::Piece;
 use crate::extsort::sorted::{Chunks, Sorted};
-use std::borrow::Cow;
 
 pub(crate) struct Walk<'a, T: Item> {
     chunks: Chunks<'a, T>,
-    chunk: Option<Cow<'a, [T]>>,
+    chunk: Option<Piece<'a, T>>,
     at: usize,
 }
 

@@ -1,7 +1,7 @@
 //! Records for a load: unsorted and sorted.
 
 use crate::error::{Error, ErrorKind, LARGER_TMP_DIR, Result};
-use crate::extsort::{Item, NumberedRecord, Sample, Sorted, SortedTexts, Sorter, TextSorter, Workspace, drop_equal};
+use crate::extsort::{NumberedRecord, Sample, Sorted, SortedTexts, Sorter, TextSorter, Workspace, drop_equal};
 use crate::fingerprint::{Fingerprint, IdKind, IdRef, Record, check_text};
 use crate::options::Options;
 use crate::plan::Skew;
@@ -98,10 +98,11 @@ impl<F: Fingerprint> RecordSorter<F> {
         if records * 2 * size_of::<NumberedRecord<F>>() as u128 <= self.workspace.memory_of_records().into() {
             return Ok(());
         }
-        let bytes = records * <NumberedRecord<F> as Item>::BYTES as u128;
+        // Runs are compressed: to about half of this if fingerprints are even, and ids numbers of the records.
+        let bytes = records * size_of::<NumberedRecord<F>>() as u128 / 2;
         match self.workspace.env.free_bytes(&self.workspace.directory) {
             Some(free) if u128::from(free) < bytes => {
-                let message = format!("{records} records take {bytes} bytes in temporary files, {free} are free");
+                let message = format!("{records} records take some {bytes} bytes in temporary files, {free} are free");
                 let error = Error::new(ErrorKind::Io, message).at_path(&self.workspace.directory);
                 Err(error.with_remedy(LARGER_TMP_DIR))
             }

@@ -52,6 +52,7 @@ pub(crate) use block_index::{BlockIndex, IndexSlot};
 pub(crate) use build::builder::{Building, Making, SecondaryKeySource, SketchSource, write_segment};
 pub(crate) use build::chunk::{Expected, RecordChunk, chunks};
 pub(crate) use build::id_index::{IdIndexEntries, id_hash, id_hash_of};
+pub(crate) use build::key_sorters::KeySorters;
 pub use damage::Damage;
 pub(crate) use directory::Directory;
 pub(crate) use file::{PageBuffer, SegmentFile};

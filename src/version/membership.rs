@@ -1,10 +1,9 @@
 //! Finds out which of sorted records a store has, so that loads and removals keep it a set.
 
 use crate::error::Result;
-use crate::extsort::{NumberedRecord, TextChunk};
+use crate::extsort::{NumberedRecord, Piece, TextChunk};
 use crate::fingerprint::{Fingerprint, Id, Record};
 use crate::segment::{IdCursor, RankCursor, RecordChunk, Scratch, Segment};
-use std::borrow::Cow;
 use std::cmp::Ordering;
 use std::sync::Arc;
 
@@ -89,7 +88,7 @@ impl<F: Fingerprint> MembershipCursor<F> {
                 if keep.len() == entries.len() {
                     RecordChunk::Numbers(entries)
                 } else {
-                    RecordChunk::Numbers(Cow::Owned(keep))
+                    RecordChunk::Numbers(Piece::Owned(keep))
                 }
             }
             RecordChunk::Texts(chunk) => {

@@ -3,7 +3,7 @@
 use crate::env::{Env, Memory, ReadFile, ReadMode};
 use crate::error::ErrorKind;
 use crate::executor::RateLimiter;
-use crate::extsort::{NumberedRecord, TextChunk, Workspace};
+use crate::extsort::{NumberedRecord, Piece, TextChunk, Workspace};
 use crate::fingerprint::{Fingerprint, Id, IdKind, U256};
 use crate::format::parameters::Parameters;
 use crate::options::Options;
@@ -64,7 +64,7 @@ impl Fixture {
 
     fn numbers<F: Fingerprint>(records: &[(F, u64)]) -> Self {
         let entries: Vec<_> = records.iter().map(|&(fingerprint, id)| NumberedRecord { fingerprint, id }).collect();
-        Self::new(IdKind::Number, RecordChunk::Numbers(entries.into()))
+        Self::new(IdKind::Number, RecordChunk::Numbers(Piece::Owned(entries)))
     }
 
     fn texts<F: Fingerprint>(records: &[(F, String)]) -> Self {
@@ -334,7 +334,7 @@ fn ranks_agree<F: Fingerprint>(leading: usize) {
             id: expected(fingerprint).map_or(1, |rank| rank + 1),
         })
         .collect();
-    let missing = present.missing(RecordChunk::Numbers(batch.into())).unwrap();
+    let missing = present.missing(RecordChunk::Numbers(Piece::Owned(batch))).unwrap();
     assert!(missing.distinct(None, Vec::new()).into_iter().eq(asked.into_iter().filter(|one| expected(one).is_none())));
 }
 

@@ -2,7 +2,7 @@
 
 use crate::db::compaction::keys::merged_keys;
 use crate::db::compaction::picker::{self, sizes};
-use crate::db::compaction::tables::{DroppedKeys, MergedTables};
+use crate::db::compaction::tables::MergedTables;
 use crate::db::health::Failing;
 use crate::db::run_builder::{Maker, Parts};
 use crate::db::store_inner::StoreInner;
@@ -11,7 +11,7 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::executor::{RankedGuard, RateLimiter};
 use crate::extsort::Workspace;
 use crate::fingerprint::{Fingerprint, Id, Record, by_width};
-use crate::segment::{Expected, Making, Segment, chunks};
+use crate::segment::{Expected, KeySorters, Making, Segment, chunks};
 use crate::version::{NewestEntries, NewestEntry, Run, add_runs};
 use std::ops::Range;
 use std::sync::Arc;
@@ -130,7 +130,7 @@ impl StoreInner {
         let layouts = self.context.parameters.design().tables(width)?;
         // Tables of wider fingerprints have row numbers, which change: they are not merged.
         let merged = if width == 64 { layouts.get(1..).unwrap_or_default() } else { &[] };
-        let dropped = DroppedKeys::new(merged, &workspace);
+        let dropped = KeySorters::new(merged, &workspace, workspace.memory_of_fingerprints());
         let tables = MergedTables { segments: &segments, dropped: &dropped };
         let text_bytes = sum(|segment| segment.footer().ids.length).saturating_mul(TEXTS_OF_COMPRESSED);
         let making = Making {
@@ -148,7 +148,7 @@ fn merge_entries<F: Fingerprint>(
     making: Making<'_>,
     runs: &[Arc<Run>],
     is_oldest: bool,
-    dropped: &DroppedKeys<'_>,
+    dropped: &KeySorters<'_>,
 ) -> Result<Run> {
     let merge = || {
         let mut merge = NewestEntries::<F>::default();
@@ -192,7 +192,7 @@ fn splice(all: &mut Vec<Arc<Run>>, old: &[Arc<Run>], new: Option<Arc<Run>>) -> b
 /// The live records of a merge. Passes fingerprints without live records to `dropped`.
 struct Live<'a, F: Fingerprint> {
     entries: NewestEntries<F>,
-    dropped: &'a DroppedKeys<'a>,
+    dropped: &'a KeySorters<'a>,
     /// The current fingerprint; whether it is in tables; whether a record of it is live.
     current: Option<(F, bool, bool)>,
 }

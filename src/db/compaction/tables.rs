@@ -1,11 +1,7 @@
 //! Merges the secondary tables of several segments.
 
 use crate::error::Result;
-use crate::executor::Mutex;
-use crate::extsort::{Sorter, Workspace};
-use crate::fingerprint::Fingerprint;
-use crate::plan::TableLayout;
-use crate::segment::{Scratch, SecondaryKeySource, Segment, Table};
+use crate::segment::{KeySorters, Scratch, SecondaryKeySource, Segment, Table};
 use crate::version::Losers;
 use std::iter::Peekable;
 use std::sync::Arc;
@@ -18,41 +14,8 @@ const NEIGHBOURS: usize = 4;
 #[derive(Debug)]
 pub(crate) struct MergedTables<'a> {
     pub(crate) segments: &'a [Arc<Segment>],
-    pub(crate) dropped: &'a DroppedKeys<'a>,
-}
-
-/// The keys, in each secondary table, of the fingerprints without live records.
-#[derive(Debug)]
-pub(crate) struct DroppedKeys<'a> {
-    layouts: &'a [TableLayout],
-    sorters: Mutex<Vec<Option<Sorter<u64>>>>,
-    /// Bytes of memory for the keys of a table; keys beyond that go to temporary files.
-    memory: u64,
-}
-
-impl<'a> DroppedKeys<'a> {
-    /// `layouts` are those of the secondary tables.
-    pub(crate) fn new(layouts: &'a [TableLayout], workspace: &Workspace) -> Self {
-        let memory = workspace.memory_of_fingerprints() / (layouts.len() as u64).max(1);
-        let sorters = layouts.iter().map(|_| Some(Sorter::new(workspace, memory))).collect();
-        Self { layouts, sorters: Mutex::new(sorters), memory }
-    }
-
-    pub(crate) fn push<F: Fingerprint>(&self, fingerprint: F) -> Result<()> {
-        let mut sorters = self.sorters.lock();
-        for (layout, sorter) in self.layouts.iter().zip(&mut *sorters) {
-            if let Some(sorter) = sorter {
-                sorter.push(layout.permutation.head(fingerprint))?;
-            }
-        }
-        Ok(())
-    }
-
-    /// The keys of a table. Returns them once.
-    fn take(&self, table: usize) -> Option<Sorter<u64>> {
-        let mut sorters = self.sorters.lock();
-        table.checked_sub(1).and_then(|number| sorters.get_mut(number)?.take())
-    }
+    /// The keys of the fingerprints without live records.
+    pub(crate) dropped: &'a KeySorters<'a>,
 }
 
 impl<'a> MergedTables<'a> {
@@ -68,8 +31,8 @@ impl SecondaryKeySource for MergedTables<'_> {
     }
 
     fn keys(&self, table: usize, visit: &mut dyn FnMut(&[u64]) -> Result<()>) -> Result<()> {
-        let sorted = self.dropped.take(table).map(Sorter::finish).transpose()?;
-        let mut dropped = sorted.iter().flat_map(|sorted| sorted.items(self.dropped.memory));
+        let sorted = self.dropped.take(table)?;
+        let mut dropped = sorted.iter().flat_map(|sorted| sorted.items(self.dropped.memory()));
         merge_keys(self.tables(table), &mut dropped, visit)
     }
 }

@@ -5,13 +5,12 @@ use super::sorter::SortedKeys;
 use crate::bitset::NumberSet;
 use crate::db::{Parts, StoreInner};
 use crate::error::{Error, Result};
-use crate::extsort::{NumberedRecord, Workspace};
+use crate::extsort::{NumberedRecord, Piece, Workspace};
 use crate::fingerprint::{Id, Record};
 use crate::load::bulk_load::{CompactAfter, MadeRun, last_of};
 use crate::load::records::RecordIds;
 use crate::segment::{Expected, Making, RecordChunk, SketchSource, chunks};
 use crate::version::Run;
-use std::borrow::Cow;
 use std::fmt;
 use std::iter;
 
@@ -146,10 +145,10 @@ impl SortedKeys {
         first: u64,
         workspace: &Workspace,
     ) -> impl Iterator<Item = Result<RecordChunk<'a, u64>>> {
-        let numbered = move |entries: Cow<'_, [NumberedRecord<u64>]>| {
+        let numbered = move |entries: Piece<'_, NumberedRecord<u64>>| {
             let staying = entries.iter().filter(|entry| !left_out.has(entry.id));
             let numbered = |entry: &NumberedRecord<u64>| NumberedRecord { id: first + entry.id, ..*entry };
-            RecordChunk::Numbers(Cow::Owned(staying.map(numbered).collect()))
+            RecordChunk::Numbers(Piece::Owned(staying.map(numbered).collect()))
         };
         self.keys.chunks(workspace.memory_of_chunks()).map(move |chunk| chunk.map(numbered))
     }

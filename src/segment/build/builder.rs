@@ -119,7 +119,7 @@ fn encode<'b, F: Fingerprint>(
 ) -> Result<(u64, u64)> {
     let Building { parameters, making: Making { workspace, expected, secondary, limiter, .. }, .. } = building;
     let mut ids = IdSection::new(parameters.ids(), expected, workspace);
-    let mut buffer = SecondaryKeyBuffer::<F>::new(workspace);
+    let mut buffer = SecondaryKeyBuffer::<F>::new(layouts.get(1..).unwrap_or_default(), workspace);
     let (mut first, mut records, mut last, mut fingerprints) = (None, 0, None, Vec::new());
     let mut chunks = chunks.peekable();
     while let Some(batch) = chunks.next() {
@@ -135,7 +135,7 @@ fn encode<'b, F: Fingerprint>(
         }
         // Peeking may take memory for the next chunk; not if all records come at once.
         if expected.at_once && first.is_none() && buffer.fits_memory(&fingerprints) && chunks.peek().is_none() {
-            buffer.push(&mut fingerprints, workspace)?;
+            buffer.keep(&mut fingerprints);
             return encode_at_once(building, layouts, &batch, ids, &buffer, &sender);
         }
         if first.is_none() {
@@ -149,14 +149,17 @@ fn encode<'b, F: Fingerprint>(
             Some(table) => push_keys(building, table, &fingerprints, &sender),
             None => limiter.map_or(Ok(()), RateLimiter::step),
         };
-        let (keys, pushed) = rayon::join(keys, || ids.push(&batch));
-        keys.and(pushed)?;
-        drop(batch);
         // Nothing else is made of the fingerprints if their table is the only one.
-        if secondary.is_some() || layouts.len() == 1 {
+        let is_read = secondary.is_some() || layouts.len() == 1;
+        let is_kept = is_read || buffer.fits_memory(&fingerprints);
+        let spill = || if is_kept { Ok(()) } else { buffer.spill(&fingerprints, workspace) };
+        let (keys, (pushed, spilled)) = rayon::join(keys, || rayon::join(|| ids.push(&batch), spill));
+        keys.and(pushed).and(spilled)?;
+        drop(batch);
+        if is_read {
             buffer.count(fingerprints.len());
-        } else {
-            buffer.push(&mut fingerprints, workspace)?;
+        } else if is_kept {
+            buffer.keep(&mut fingerprints);
         }
     }
     drop(fingerprints);
@@ -179,7 +182,7 @@ fn encode_at_once<F: Fingerprint>(
     layouts: &[TableLayout],
     batch: &RecordChunk<'_, F>,
     mut ids: IdSection<F>,
-    buffer: &SecondaryKeyBuffer<F>,
+    buffer: &SecondaryKeyBuffer<'_, F>,
     sender: &Sender,
 ) -> Result<(u64, u64)> {
     let keys = || {
@@ -257,7 +260,7 @@ fn table_batches<'a, F: Fingerprint>(
 fn other_tables<'a, F: Fingerprint>(
     building: Building<'_>,
     mut batches: impl Iterator<Item = Vec<Secondary<'a>>>,
-    buffer: &SecondaryKeyBuffer<F>,
+    buffer: &SecondaryKeyBuffer<'_, F>,
     sender: &Sender,
 ) -> Result<()> {
     // Roughly in order, because the writer needs the sections in order.
@@ -272,7 +275,7 @@ fn other_tables<'a, F: Fingerprint>(
 fn encode_table<F: Fingerprint>(
     building: Building<'_>,
     Secondary { number: section, layout, keys }: Secondary<'_>,
-    buffer: &SecondaryKeyBuffer<F>,
+    buffer: &SecondaryKeyBuffer<'_, F>,
     sender: &Sender,
 ) -> Result<()> {
     // A design has at most 256 tables.

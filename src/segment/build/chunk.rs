@@ -1,10 +1,9 @@
 //! Sorted records on their way to a segment, some millions at a time.
 
 use crate::error::{Error, Result};
-use crate::extsort::{NumberedRecord, TextChunk, drop_equal, fingerprints};
+use crate::extsort::{NumberedRecord, Piece, TextChunk, drop_equal, fingerprints};
 use crate::fingerprint::{Fingerprint, Id, Record};
 use rayon::prelude::*;
-use std::borrow::Cow;
 
 /// Facts about the records that are known in advance.
 #[derive(Clone, Copy, Debug, Default)]
@@ -19,9 +18,9 @@ pub(crate) struct Expected {
 /// fingerprint.
 #[derive(Debug)]
 pub(crate) enum RecordChunk<'a, F: Fingerprint> {
-    Numbers(Cow<'a, [NumberedRecord<F>]>),
+    Numbers(Piece<'a, NumberedRecord<F>>),
     /// Records without ids; their numbers give the order in which they came.
-    Unnumbered(Cow<'a, [NumberedRecord<F>]>),
+    Unnumbered(Piece<'a, NumberedRecord<F>>),
     Counts(Vec<NumberedRecord<F>>),
     Texts(TextChunk<F>),
 }
@@ -116,7 +115,7 @@ pub(crate) fn chunks<F: Fingerprint>(
             (true, 0) => None,
             (true, _) => Some(Ok(RecordChunk::Texts(texts))),
             (false, _) if counted => Some(Ok(RecordChunk::Counts(numbers))),
-            (false, _) => Some(Ok(RecordChunk::Numbers(Cow::Owned(numbers)))),
+            (false, _) => Some(Ok(RecordChunk::Numbers(Piece::Owned(numbers)))),
         }
     })
 }

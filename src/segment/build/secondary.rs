@@ -2,24 +2,35 @@
 //!
 //! The number of all fingerprints determines the bits of narrow keys, and is known only after the last one. So the
 //! builder keeps the fingerprints, in memory or in a temporary file, and makes the keys of one table after another from
-//! them.
+//! them. The keys of 64-bit fingerprints are the same for any number: if the fingerprints do not fit the memory, the
+//! keys of few tables are sorted as the fingerprints come, which saves writing and reading these.
 
 use crate::error::Result;
 use crate::extsort::{Sorter, Spool, Workspace, sorted};
 use crate::fingerprint::Fingerprint;
 use crate::plan::{TableForm, TableLayout};
+use crate::segment::build::key_sorters::KeySorters;
 
-pub(crate) struct SecondaryKeyBuffer<F: Fingerprint> {
+pub(crate) struct SecondaryKeyBuffer<'a, F: Fingerprint> {
+    /// The layouts of the secondary tables.
+    layouts: &'a [TableLayout],
     memory: Vec<F>,
     /// Bytes of fingerprints that may stay in memory.
     limit: u64,
-    spool: Option<Spool>,
+    spilled: Option<Spilled<'a>>,
     count: u64,
 }
 
-impl<F: Fingerprint> SecondaryKeyBuffer<F> {
-    pub(crate) fn new(workspace: &Workspace) -> Self {
-        Self { memory: Vec::new(), limit: workspace.memory_of_fingerprints(), spool: None, count: 0 }
+/// Where fingerprints are that do not fit the memory.
+enum Spilled<'a> {
+    Fingerprints(Spool),
+    Keys(KeySorters<'a>),
+}
+
+impl<'a, F: Fingerprint> SecondaryKeyBuffer<'a, F> {
+    /// `layouts` are those of the secondary tables.
+    pub(crate) fn new(layouts: &'a [TableLayout], workspace: &Workspace) -> Self {
+        Self { layouts, memory: Vec::new(), limit: workspace.memory_of_fingerprints(), spilled: None, count: 0 }
     }
 
     pub(crate) fn counted(&self) -> u64 {
@@ -32,7 +43,7 @@ impl<F: Fingerprint> SecondaryKeyBuffer<F> {
 
     /// Whether all fingerprints still fit the memory with these.
     pub(crate) fn fits_memory(&self, more: &[F]) -> bool {
-        self.spool.is_none() && (self.count + more.len() as u64).saturating_mul(size_of::<F>() as u64) <= self.limit
+        self.spilled.is_none() && (self.count + more.len() as u64).saturating_mul(size_of::<F>() as u64) <= self.limit
     }
 
     /// The fingerprints in memory: all, unless they were spilled.
@@ -40,33 +51,45 @@ impl<F: Fingerprint> SecondaryKeyBuffer<F> {
         &self.memory
     }
 
-    /// Keeps these fingerprints. Takes the vector itself if it is the first one and they stay in memory.
-    pub(crate) fn push(&mut self, fingerprints: &mut Vec<F>, workspace: &Workspace) -> Result<()> {
-        let stay = self.fits_memory(fingerprints);
+    /// Keeps these fingerprints in memory, which they fit. Takes the vector itself if it is the first one.
+    pub(crate) fn keep(&mut self, fingerprints: &mut Vec<F>) {
         self.count += fingerprints.len() as u64;
-        if stay {
-            if self.memory.is_empty() {
-                self.memory = std::mem::take(fingerprints);
-            } else {
-                self.memory.extend_from_slice(fingerprints);
-            }
-            return Ok(());
+        if self.memory.is_empty() {
+            self.memory = std::mem::take(fingerprints);
+        } else {
+            self.memory.extend_from_slice(fingerprints);
         }
+    }
+
+    /// Takes these fingerprints, which do not fit the memory with those in it.
+    pub(crate) fn spill(&mut self, fingerprints: &[F], workspace: &Workspace) -> Result<()> {
+        self.count += fingerprints.len() as u64;
         let piece = workspace.piece();
-        let spool = self.spool.get_or_insert_with(|| Spool::new(workspace, piece));
-        let mut bytes = Vec::with_capacity(piece);
-        for kept in [&std::mem::take(&mut self.memory), &*fingerprints] {
-            for chunk in kept.chunks((piece / F::BYTES).max(1)) {
-                chunk.iter().for_each(|fingerprint| fingerprint.write_le(&mut bytes));
-                spool.append(&mut bytes)?;
+        let spilled = self.spilled.get_or_insert_with(|| {
+            // Sorted at the same time, the keys of more tables would take more temporary space than the fingerprints.
+            if F::WIDTH == 64 && self.layouts.len() <= workspace.executor.threads() {
+                return Spilled::Keys(KeySorters::new(self.layouts, workspace, workspace.memory_of_tables()));
+            }
+            Spilled::Fingerprints(Spool::new(workspace, piece))
+        });
+        let all = [&std::mem::take(&mut self.memory), fingerprints];
+        match spilled {
+            Spilled::Keys(sorters) => all.into_iter().try_for_each(|fingerprints| sorters.extend(fingerprints)),
+            Spilled::Fingerprints(spool) => {
+                let mut bytes = Vec::with_capacity(piece);
+                let mut chunks =
+                    all.into_iter().flat_map(|fingerprints| fingerprints.chunks((piece / F::BYTES).max(1)));
+                chunks.try_for_each(|chunk| {
+                    chunk.iter().for_each(|fingerprint| fingerprint.write_le(&mut bytes));
+                    spool.append(&mut bytes)
+                })
             }
         }
-        Ok(())
     }
 
     /// How many tables may be encoded at the same time, each with its keys and a copy of them.
     pub(crate) fn tables_at_once(&self, workspace: &Workspace) -> usize {
-        let keys = if self.spool.is_some() { 0 } else { self.count.saturating_mul(2 * size_of::<u64>() as u64) };
+        let keys = if self.spilled.is_some() { 0 } else { self.count.saturating_mul(2 * size_of::<u64>() as u64) };
         let tables = workspace.memory_of_tables().checked_div(keys).unwrap_or(u64::MAX);
         usize::try_from(tables).unwrap_or(usize::MAX).max(1)
     }
@@ -96,21 +119,25 @@ impl<F: Fingerprint> SecondaryKeyBuffer<F> {
         workspace: &Workspace,
         mut visit: impl FnMut(&[u64]) -> Result<()>,
     ) -> Result<()> {
-        let Some(spool) = &self.spool else {
-            return visit(&self.sorted_keys(number, layout).unwrap_or_default());
-        };
-        let key = self.key(number, layout);
         // Each thread may make a table.
         let memory = workspace.memory_of_tables() / workspace.executor.threads() as u64;
-        let mut sorter = Sorter::new(workspace, memory);
-        let (mut row, mut keys) = (0, Vec::new());
-        spool.visit(F::BYTES, |piece| {
-            let fingerprints = piece.chunks_exact(F::BYTES).map(|bytes| F::from_le_bytes(bytes).unwrap_or_default());
-            keys.clear();
-            keys.extend(fingerprints.zip(row..).map(|(fingerprint, row)| key(row, fingerprint)));
-            row += keys.len() as u64;
-            sorter.extend(&keys)
-        })?;
-        sorter.finish()?.chunks(memory).try_for_each(|chunk| visit(&chunk?))
+        let sorted = match &self.spilled {
+            None => return visit(&self.sorted_keys(number, layout).unwrap_or_default()),
+            Some(Spilled::Keys(sorters)) => sorters.take(number)?,
+            Some(Spilled::Fingerprints(spool)) => {
+                let key = self.key(number, layout);
+                let mut sorter = Sorter::new(workspace, memory);
+                let (mut row, mut keys) = (0, Vec::new());
+                spool.visit(F::BYTES, |piece| {
+                    let all = piece.chunks_exact(F::BYTES).map(|bytes| F::from_le_bytes(bytes).unwrap_or_default());
+                    keys.clear();
+                    keys.extend(all.zip(row..).map(|(fingerprint, row)| key(row, fingerprint)));
+                    row += keys.len() as u64;
+                    sorter.extend(&keys)
+                })?;
+                Some(sorter.finish()?)
+            }
+        };
+        sorted.iter().flat_map(|sorted| sorted.chunks(memory)).try_for_each(|chunk| visit(&chunk?))
     }
 }
