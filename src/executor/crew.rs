@@ -100,7 +100,8 @@ impl Executor {
         Ok(Crew { executor: self, threads: Some(threads) })
     }
 
-    /// Threads that read temporary files ahead. They wait for files only.
+    /// Threads that read temporary files ahead and merge what they read. They wait for files and for parts of merges
+    /// only, and hold no locks then; while one waits, it may make a chunk of another iterator.
     pub(crate) fn readers(&self) -> Result<&ThreadPool> {
         if let Some(readers) = self.readers.get() {
             return Ok(readers);

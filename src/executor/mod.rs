@@ -22,7 +22,8 @@
 //! | background thread | locks, changes of the version set, the thread that writes the segment |
 //! | thread that makes filters | tables to make them of |
 //! | thread of an iterator over pairs, or that matches labels | its crew, the caller's next chunk |
-//! | thread that writes a segment or a run, or reads ahead | files |
+//! | thread that writes a segment or a run | files |
+//! | thread that reads runs ahead and merges them | files, parts of merges |
 //!
 //! Threads of a crew take locks of `db` only in exclusive operations ([`Executor::run_exclusive`]). If a callback of
 //! the caller starts such an operation within another one, it gets a crew of its own. Locks have an order, which debug

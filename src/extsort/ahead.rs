@@ -13,8 +13,9 @@ type Make<T> = Box<dyn FnMut() -> Result<Option<T>> + Send>;
 /// Holds the outcome when the reader thread has ended.
 type Slot<T> = Arc<Mutex<Option<Outcome<(Make<T>, Result<Option<T>>)>>>>;
 
-/// An iterator over chunks. There are never more than two: the one that was returned last, and the next one, which a
-/// reader thread of the executor begins as soon as the caller asks for the one before. It ends with the first error.
+/// An iterator over chunks. There are two at most if the caller drops one before it asks for the next: the one that was
+/// returned last, and the next one, which the reader threads of the executor begin as soon as the caller asks for the
+/// one before. It ends with the first error.
 pub(crate) struct Ahead<T> {
     executor: Arc<Executor>,
     state: State<T>,

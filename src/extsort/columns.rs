@@ -61,10 +61,13 @@ fn bits_for(ones: u64) -> u8 {
     }
 }
 
-/// Appends the items of the block that `bytes` begin with, and returns its length; `None` if the bytes end before it.
+/// Appends the items of the block that `bytes` begin with, and returns its length; `None` if they hold no whole block.
 /// `columns` is scratch space.
 pub(crate) fn decode<T: Item>(bytes: &[u8], columns: &mut Vec<u64>, items: &mut Vec<T>) -> Option<usize> {
     let count = usize::from(u16::from_le_bytes(*bytes.first_chunk()?));
+    if count == 0 || count > MOST {
+        return None;
+    }
     columns.clear();
     let mut at = 2;
     for number in 0..T::WORDS {

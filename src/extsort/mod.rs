@@ -3,14 +3,16 @@
 //! A [`Sorter`] takes items of fixed size in any order, a [`TextSorter`] fingerprints with texts. Both keep them until
 //! the memory they may use is full, sort it ([`radix`]), and have a thread append it as a *run* to one temporary file
 //! without a name (`runs.rs`). [`Sorted`] and [`SortedTexts`] return the result as often as wanted, to any number of
-//! threads, in *chunks*: ascending, each record once, together all of them. One merge reads the runs of both
-//! (`merge.rs`): a record of a run is an item, possibly followed by a text. A reader thread of the executor makes the
-//! next chunk while the caller works on this one (`ahead.rs`). Without runs everything stays in memory.
+//! threads, in *chunks*: ascending, each record once unless the sorter keeps equal ones, together all of them.
+//! Runs of items consist of compressed blocks (`columns.rs`), which all threads merge (`merge.rs`); one thread merges
+//! runs of texts (`merge_texts.rs`). The reader threads of the executor make the next chunk while the caller works on
+//! this one (`ahead.rs`), in the memory of the one before (`piece.rs`). Without runs everything stays in memory.
 //!
 //! Guaranteed: the buffers of a sorter, including copies made to sort, take no more than the bytes it was given, and
 //! those of an iterator over chunks no more than the bytes that it was given, for any items. Besides there are the
-//! buckets of `radix`, at worst a million items a thread if the items are skewed, one record a run, and single records
-//! larger than the memory. No temporary data remain after a failure or when the process is killed.
+//! buckets of `radix`, at worst a million items a thread if the items are skewed, three blocks a run, the copies of
+//! pieces that are merged, 32,768 items a thread, and single records larger than the memory. No temporary data remain
+//! after a failure or when the process is killed.
 //!
 //! A [`Workspace`] is the memory and the directory of a load, and divides the memory among its phases. A [`Spool`]
 //! keeps bytes until their place in a file is reached. [`TextRanks`] turns texts into numbers of the same order.

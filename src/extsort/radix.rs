@@ -70,10 +70,10 @@ pub(crate) fn of_length<T: Copy + Default + Send>(length: usize, mut space: Vec<
     if space.capacity() < length {
         drop(space);
         space = Vec::with_capacity(length);
-        // The threads share the first touch of its pages, at which the system clears them.
-        rayon::iter::repeat_n(T::default(), length).collect_into_vec(&mut space);
     }
-    space.resize(length, T::default());
+    // The threads share the first touch of its pages, at which the system clears them.
+    space.par_extend(rayon::iter::repeat_n(T::default(), length.saturating_sub(space.len())));
+    space.truncate(length);
     space
 }
 

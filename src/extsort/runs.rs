@@ -27,6 +27,8 @@ pub(crate) struct Runs {
     pub(crate) file: TemporaryFile,
     pub(crate) runs: Vec<Range<u64>>,
     pub(crate) records: u64,
+    /// Whether equal items are all kept.
+    pub(crate) keeps_equal: bool,
     /// Most records that were appended together.
     pub(crate) together: usize,
     pub(crate) peak: Peak,
@@ -78,7 +80,15 @@ impl Spills {
     /// No runs yet. The thread writes `transfer` bytes at once.
     pub(crate) fn new(workspace: &Workspace, transfer: u64) -> Self {
         let (executor, file) = (Arc::clone(&workspace.executor), TemporaryFile::new(workspace));
-        let runs = Runs { executor, file, runs: Vec::new(), records: 0, together: 0, peak: Peak::default() };
+        let runs = Runs {
+            executor,
+            file,
+            runs: Vec::new(),
+            records: 0,
+            keeps_equal: false,
+            together: 0,
+            peak: Peak::default(),
+        };
         Self { state: State::Idle(runs), directory: workspace.directory.clone(), transfer }
     }
 

@@ -11,13 +11,13 @@ use std::sync::Arc;
 
 #[derive(Debug)]
 pub(crate) enum Sorted<T> {
-    /// Ascending, each once.
+    /// Ascending; equal ones as the sorter keeps them.
     Memory(Vec<T>),
     Runs(Arc<Runs>),
 }
 
 impl<T: Item> Sorted<T> {
-    /// All items, ascending and each once, if nothing was written to a temporary file.
+    /// All items, ascending, if nothing was written to a temporary file.
     pub(crate) fn in_memory(&self) -> Option<&[T]> {
         match self {
             Self::Memory(items) => Some(items),
@@ -33,8 +33,8 @@ impl<T: Item> Sorted<T> {
         }
     }
 
-    /// All items, ascending and each once, in chunks that are not empty. The iterator, with the chunk it returned last,
-    /// takes `memory` bytes at most, and nothing if all items are in memory anyway.
+    /// All items, ascending, in chunks that are not empty; equal ones as the sorter keeps them. The iterator, with the
+    /// chunk it returned last, takes `memory` bytes at most ([`merged`]), and nothing if all items are in memory anyway.
     pub(crate) fn chunks(&self, memory: u64) -> Chunks<'_, T> {
         match self {
             Self::Memory(items) => Chunks::Memory(Some(&**items).filter(|items| !items.is_empty())),

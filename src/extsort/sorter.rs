@@ -6,7 +6,7 @@ use crate::extsort::columns;
 use crate::extsort::item::Item;
 use crate::extsort::memory::{Peak, bytes_of, length};
 use crate::extsort::radix;
-use crate::extsort::runs::{Spills, transfer};
+use crate::extsort::runs::{Runs, Spills, transfer};
 use crate::extsort::sorted::Sorted;
 use crate::extsort::workspace::Workspace;
 use std::io;
@@ -16,7 +16,7 @@ const LEAST: usize = 1 << 12;
 /// Least blocks of a run.
 const LEAST_BLOCKS: usize = 1 << 10;
 
-/// Sorts any number of items within a given memory.
+/// Sorts any number of items within a given memory, equal ones once or all of them.
 ///
 /// One buffer fills. Another one of the same size was sorted from it before and is being written.
 #[derive(Debug)]
@@ -25,6 +25,8 @@ pub(crate) struct Sorter<T: Item> {
     buffer: Vec<T>,
     limit: usize,
     transfer: u64,
+    /// Whether equal items are all kept.
+    keeps_equal: bool,
     spills: Spills,
     /// The memory of the run written last. The next one takes it: the system clears all memory that is asked for anew.
     written: Arc<Mutex<Vec<T>>>,
@@ -39,7 +41,13 @@ impl<T: Item> Sorter<T> {
         // The buffer, and as much for the items that are sorted from it.
         let limit = length((memory - transfer) / bytes_of::<T>(2).max(1)).max(1);
         let (executor, spills) = (Arc::clone(&workspace.executor), Spills::new(workspace, transfer));
-        Self { executor, buffer: Vec::new(), limit, transfer, spills, written: Arc::default(), peak: Peak::default() }
+        let (buffer, written, peak) = (Vec::new(), Arc::default(), Peak::default());
+        Self { executor, buffer, limit, transfer, keeps_equal: false, spills, written, peak }
+    }
+
+    /// As [`Sorter::new`], but equal items are all kept.
+    pub(crate) fn keeping_equal(workspace: &Workspace, memory: u64) -> Self {
+        Self { keeps_equal: true, ..Self::new(workspace, memory) }
     }
 
     /// Takes an item. If a run could not be written, all further calls fail as well.
@@ -98,10 +106,11 @@ impl<T: Item> Sorter<T> {
             self.spill()?;
         }
         self.buffer = Vec::new();
-        Ok(Sorted::Runs(Arc::new(self.spills.finish()?)))
+        let runs = self.spills.finish()?;
+        Ok(Sorted::Runs(Arc::new(Runs { keeps_equal: self.keeps_equal, ..runs })))
     }
 
-    /// The distinct items of the buffer in order. The buffer keeps its capacity.
+    /// The items of the buffer in order. The buffer keeps its capacity.
     fn sort(&mut self) -> Result<Vec<T>> {
         let space = std::mem::take(&mut *self.written.lock());
         let sorted =
@@ -113,6 +122,9 @@ impl<T: Item> Sorter<T> {
     }
 
     fn without_equal(&self, mut sorted: Vec<T>) -> Result<Vec<T>> {
+        if self.keeps_equal {
+            return Ok(sorted);
+        }
         self.executor.run(|| {
             radix::drop_equal(&mut sorted);
             Ok(sorted)

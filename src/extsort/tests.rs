@@ -95,6 +95,20 @@ pub(crate) fn scattered(count: u64) -> impl Iterator<Item = u64> {
 }
 
 #[test]
+fn equal_items_are_kept_if_that_is_wanted() {
+    let items: Vec<u64> = scattered(20_000).map(|item| item % 3_000 / 40 * 40).chain(vec![7; 50_000]).collect();
+    let mut expected = items.clone();
+    expected.sort_unstable();
+    for memory_ in [4_000, 200_000, 10_000_000] {
+        let mut sorter = Sorter::keeping_equal(&workspace(memory(), DIRECTORY), memory_);
+        items.chunks(37).for_each(|items| sorter.extend(items).unwrap());
+        let sorted = sorter.finish().unwrap();
+        assert_eq!(sorted.in_memory().is_some(), memory_ > 1_000_000);
+        assert!(joined(&sorted, memory_).0 == expected, "{memory_}");
+    }
+}
+
+#[test]
 fn dozens_of_runs_and_chunks() {
     let items: Vec<NumberedRecord<u64>> =
         scattered(100_000).map(|fingerprint| NumberedRecord { fingerprint, id: fingerprint % 7 }).collect();

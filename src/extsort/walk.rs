@@ -23,6 +23,8 @@ impl<'a, T: Item> Walk<'a, T> {
             if let Some(&item) = self.chunk.as_ref().and_then(|chunk| chunk.get(self.at)) {
                 return Ok(Some(item));
             }
+            // Its memory is for the chunk after the next one.
+            self.chunk = None;
             self.chunk = self.chunks.next().transpose()?;
             self.at = 0;
             if self.chunk.is_none() {

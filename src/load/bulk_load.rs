@@ -92,7 +92,7 @@ impl StoreInner {
         let index = self.index_bytes(records.fingerprints());
         let workspace = self.beside_indexes(records.workspace()).without(index);
         // Records that the store numbers or counts differ from all that are there.
-        let is_apart = records.ids() == RecordIds::Without;
+        let is_apart = matches!(records.ids(), RecordIds::Without | RecordIds::Counted);
         let (run, last) = self.make_missing(&records, old, &workspace, first_number)?;
         drop(records);
         report.already_present = report.records - run.entry.records();
@@ -371,9 +371,16 @@ impl StoreInner {
 /// The id assignment this input requires, if any.
 fn wanted_id_assignment(kind: &IdKind, ids: RecordIds) -> std::result::Result<Option<IdAssignment>, Refused> {
     match (kind, ids) {
-        (_, RecordIds::NoRecords) | (IdKind::None, RecordIds::Without) | (IdKind::Text, RecordIds::Texts) => Ok(None),
+        (_, RecordIds::NoRecords)
+        | (IdKind::None, RecordIds::Without | RecordIds::Counted)
+        | (IdKind::Text, RecordIds::Texts) => Ok(None),
         (IdKind::None, _) => Err(("has no ids, the input has", "load the fingerprints alone")),
-        (IdKind::Text, RecordIds::Without) => Err(("has text ids, the input has none", "give every record an id")),
+        (IdKind::Number, RecordIds::Counted) => {
+            Err(("numbers its records, the input only counts them", "sort them without `counted`"))
+        }
+        (IdKind::Text, RecordIds::Without | RecordIds::Counted) => {
+            Err(("has text ids, the input has none", "give every record an id"))
+        }
         (IdKind::Text, RecordIds::Numbers) => Err(("has text ids, the input has numbers", "give them as texts")),
         (IdKind::Number, RecordIds::Texts) => {
             Err(("has ids of 64-bit numbers, the input has texts", "make a store of text ids for them"))

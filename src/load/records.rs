@@ -26,6 +26,8 @@ pub enum Records<F = u64> {
 pub(crate) enum RecordIds {
     NoRecords,
     Without,
+    /// None, and no numbers either.
+    Counted,
     Numbers,
     Texts,
 }
@@ -36,6 +38,7 @@ impl RecordIds {
         let own = match kind {
             IdKind::Number => Self::Numbers,
             IdKind::Text => Self::Texts,
+            IdKind::None if self == Self::Counted => self,
             IdKind::None => Self::Without,
         };
         self == own || self == Self::NoRecords
@@ -63,6 +66,7 @@ impl RecordIds {
 pub struct RecordSorter<F: Fingerprint = u64> {
     workspace: Workspace,
     given: u64,
+    is_counted: bool,
     sample: Sample<F>,
     sorter: Sorters<F>,
 }
@@ -71,6 +75,7 @@ pub struct RecordSorter<F: Fingerprint = u64> {
 enum Sorters<F: Fingerprint> {
     Nothing,
     Without(Sorter<NumberedRecord<F>>),
+    Counted(Sorter<F>),
     Numbers(Sorter<NumberedRecord<F>>),
     Texts(TextSorter<F>),
 }
@@ -85,7 +90,28 @@ impl<F: Fingerprint> RecordSorter<F> {
 
     pub(crate) fn within(workspace: Workspace) -> Self {
         let sample = Sample::new(workspace.most_sampled::<F>());
-        Self { workspace, given: 0, sample, sorter: Sorters::Nothing }
+        Self { workspace, given: 0, is_counted: false, sample, sorter: Sorters::Nothing }
+    }
+
+    /// Makes a sorter without records take fingerprints alone, for a store without ids, which counts equal ones: they
+    /// are sorted without numbers, in half of the memory if they have 64 bits. A store of numbers refuses them.
+    ///
+    /// ```
+    /// use fpstore::bulk::RecordSorter;
+    /// use fpstore::{Id, IdKind, IdRef, Options, Parameters, Store};
+    /// # let directory = tempfile::tempdir()?;
+    /// # let path = directory.path().join("store");
+    /// let mut sorter = RecordSorter::<u64>::new(&path, &Options::new()).counted();
+    /// [7, 9, 7].into_iter().try_for_each(|fingerprint| sorter.push(fingerprint, IdRef::None))?;
+    /// let parameters = Parameters::new(3).with_ids(IdKind::None);
+    /// let (store, _) = Store::create_loaded(&path, &parameters, &Options::new(), sorter.finish()?)?;
+    /// assert_eq!(store.query(7, 0)?[0].id, Id::Count(2));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[must_use]
+    pub fn counted(mut self) -> Self {
+        self.is_counted = true;
+        self
     }
 
     /// Refuses this many records if they take more temporary space than is free.
@@ -95,11 +121,12 @@ impl<F: Fingerprint> RecordSorter<F> {
     pub fn check_space(&self, records: u64) -> Result<()> {
         let records = u128::from(records);
         // Sorting in memory takes a copy.
-        if records * 2 * size_of::<NumberedRecord<F>>() as u128 <= self.workspace.memory_of_records().into() {
+        let item = if self.is_counted { size_of::<F>() } else { size_of::<NumberedRecord<F>>() } as u128;
+        if records * 2 * item <= self.workspace.memory_of_records().into() {
             return Ok(());
         }
-        // Runs are compressed: to about half of this if fingerprints are even, and ids numbers of the records.
-        let bytes = records * size_of::<NumberedRecord<F>>() as u128 / 2;
+        // Runs are compressed: even fingerprints to some two thirds, with numbers of the records to half.
+        let bytes = if self.is_counted { records * item / 3 * 2 } else { records * item / 2 };
         match self.workspace.env.free_bytes(&self.workspace.directory) {
             Some(free) if u128::from(free) < bytes => {
                 let message = format!("{records} records take some {bytes} bytes in temporary files, {free} are free");
@@ -120,6 +147,7 @@ impl<F: Fingerprint> RecordSorter<F> {
         if matches!(self.sorter, Sorters::Nothing) {
             let memory = self.workspace.memory_of_records();
             self.sorter = match id {
+                IdRef::None if self.is_counted => Sorters::Counted(Sorter::keeping_equal(&self.workspace, memory)),
                 IdRef::None => Sorters::Without(Sorter::new(&self.workspace, memory)),
                 IdRef::Number(_) => Sorters::Numbers(Sorter::new(&self.workspace, memory)),
                 IdRef::Text(_) => Sorters::Texts(TextSorter::new(&self.workspace, memory)),
@@ -132,6 +160,7 @@ impl<F: Fingerprint> RecordSorter<F> {
         }
         match (&mut self.sorter, id) {
             (Sorters::Without(sorter), IdRef::None) => sorter.push(NumberedRecord { fingerprint, id: number }),
+            (Sorters::Counted(sorter), IdRef::None) => sorter.push(fingerprint),
             (Sorters::Numbers(sorter), IdRef::Number(id)) => sorter.push(NumberedRecord { fingerprint, id }),
             (Sorters::Texts(sorter), IdRef::Text(text)) => {
                 check_text(text)?;
@@ -150,6 +179,7 @@ impl<F: Fingerprint> RecordSorter<F> {
         let source = match self.sorter {
             Sorters::Nothing => RecordSource::Nothing,
             Sorters::Without(sorter) => RecordSource::Without(sorter.finish()?),
+            Sorters::Counted(sorter) => RecordSource::Counted(sorter.finish()?),
             Sorters::Numbers(sorter) => RecordSource::Numbers(sorter.finish()?),
             Sorters::Texts(sorter) => RecordSource::Texts(sorter.finish()?),
         };
@@ -197,6 +227,7 @@ pub struct SortedRecords<F: Fingerprint = u64> {
 enum RecordSource<F: Fingerprint> {
     Nothing,
     Without(Sorted<NumberedRecord<F>>),
+    Counted(Sorted<F>),
     Numbers(Sorted<NumberedRecord<F>>),
     Texts(SortedTexts<F>),
 }
@@ -255,6 +286,7 @@ impl<F: Fingerprint> SortedRecords<F> {
         match self.source {
             RecordSource::Nothing => RecordIds::NoRecords,
             RecordSource::Without(_) => RecordIds::Without,
+            RecordSource::Counted(_) => RecordIds::Counted,
             RecordSource::Numbers(_) => RecordIds::Numbers,
             RecordSource::Texts(_) => RecordIds::Texts,
         }
@@ -275,6 +307,7 @@ impl<F: Fingerprint> SortedRecords<F> {
     pub(crate) fn is_in_memory(&self) -> bool {
         match &self.source {
             RecordSource::Nothing => true,
+            RecordSource::Counted(sorted) => sorted.in_memory().is_some(),
             RecordSource::Without(sorted) | RecordSource::Numbers(sorted) => sorted.in_memory().is_some(),
             RecordSource::Texts(sorted) => sorted.is_in_memory(),
         }
@@ -294,16 +327,20 @@ impl<F: Fingerprint> SortedRecords<F> {
         let by = |some: &mut dyn Iterator<Item = F>| {
             Skew::by(some.map(|fingerprint| fingerprint.word(0)).collect(), Arc::clone(executor))
         };
+        let of_sorted = |words: &(dyn Fn() -> Vec<u64> + Sync)| {
+            let distinct = || {
+                let mut all = words();
+                drop_equal(&mut all);
+                Ok(all)
+            };
+            // Without threads the load will fail.
+            Skew::of_sorted(Arc::new(executor.run(distinct).unwrap_or_default()), Arc::clone(executor))
+        };
         match &self.source {
             RecordSource::Without(Sorted::Memory(entries)) | RecordSource::Numbers(Sorted::Memory(entries)) => {
-                let distinct = || {
-                    let mut all = entries.par_iter().map(|entry| entry.fingerprint.word(0)).collect();
-                    drop_equal(&mut all);
-                    Ok(all)
-                };
-                // Without threads the load will fail.
-                Skew::of_sorted(Arc::new(executor.run(distinct).unwrap_or_default()), Arc::clone(executor))
+                of_sorted(&|| entries.par_iter().map(|entry| entry.fingerprint.word(0)).collect())
             }
+            RecordSource::Counted(Sorted::Memory(all)) => of_sorted(&|| F::leading_words(all).into_owned()),
             RecordSource::Texts(sorted) => match sorted.in_memory() {
                 Some(mut all) => by(&mut all),
                 None => by(&mut self.sample.iter().copied()),
@@ -321,6 +358,11 @@ impl<F: Fingerprint> SortedRecords<F> {
                 let entries = sorted.in_memory()?;
                 let differ = |two: &&[NumberedRecord<F>]| matches!(two, [a, b] if a.fingerprint != b.fingerprint);
                 executor.run(|| Ok((entries.par_windows(2).filter(differ).count() + entries.len().min(1)) as u64))
+            }
+            RecordSource::Counted(sorted) => {
+                let all = sorted.in_memory()?;
+                let differ = |two: &&[F]| matches!(two, [a, b] if a != b);
+                executor.run(|| Ok((all.par_windows(2).filter(differ).count() + all.len().min(1)) as u64))
             }
             RecordSource::Texts(sorted) => {
                 let mut last = None;
@@ -347,6 +389,9 @@ impl<F: Fingerprint> SortedRecords<F> {
             RecordSource::Nothing => Box::new(std::iter::empty()),
             RecordSource::Without(sorted) => {
                 Box::new(sorted.chunks(memory).map(|chunk| Ok(RecordChunk::Unnumbered(chunk?))))
+            }
+            RecordSource::Counted(sorted) => {
+                Box::new(sorted.chunks(memory).map(|chunk| Ok(RecordChunk::Fingerprints(chunk?))))
             }
             RecordSource::Numbers(sorted) => {
                 Box::new(sorted.chunks(memory).map(|chunk| Ok(RecordChunk::Numbers(chunk?))))

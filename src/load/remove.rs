@@ -29,7 +29,11 @@ impl StoreInner {
         let workspace = self.beside_indexes(records.workspace());
         let runs = self.versions().runs.clone();
         let mut present = MembershipCursor::new(run_segments(&runs));
-        let found = records.chunks().map(|batch| present.present(batch?));
+        let pieces = records.chunks().flat_map(|batch| match batch {
+            Ok(batch) => batch.pieces().into_iter().map(Ok).collect(),
+            Err(error) => vec![Err(error)],
+        });
+        let found = pieces.map(|batch| present.present(batch?));
         let expected = Expected { text_bytes: records.text_bytes(), ..Expected::default() };
         let making = Making { expected, ..Making::new(&workspace) };
         let tombstones = self.maker().tombstones(making, found)?;

@@ -59,7 +59,7 @@ impl<F: Fingerprint> MembershipCursor<F> {
 
     /// The records of a batch that the segments do not have. Batches come in order. Records without ids are always new.
     pub(crate) fn missing<'b>(&mut self, batch: RecordChunk<'b, F>) -> Result<RecordChunk<'b, F>> {
-        if self.segments.is_empty() || matches!(batch, RecordChunk::Unnumbered(_) | RecordChunk::Counts(_)) {
+        if self.segments.is_empty() || batch.is_without_ids() {
             return Ok(batch);
         }
         self.those(batch, false)
@@ -101,16 +101,28 @@ impl<F: Fingerprint> MembershipCursor<F> {
                 RecordChunk::Texts(keep)
             }
             RecordChunk::Unnumbered(entries) => {
-                let mut counts: Vec<NumberedRecord<F>> = Vec::new();
-                for same in entries.chunk_by(|a, b| a.fingerprint == b.fingerprint) {
-                    let Some(first) = same.first() else { continue };
-                    let id = self.taken(first.fingerprint, same.len() as u64)?;
-                    counts.extend(Some(NumberedRecord { id, ..*first }).filter(|entry| entry.id > 0));
-                }
-                RecordChunk::Counts(counts)
+                self.all_taken(entries.chunk_by(|a, b| a.fingerprint == b.fingerprint), |entry| entry.fingerprint)?
+            }
+            RecordChunk::Fingerprints(all) => {
+                self.all_taken(all.chunk_by(|a, b| a == b), |&fingerprint| fingerprint)?
             }
             counts @ RecordChunk::Counts(_) => counts,
         })
+    }
+
+    /// Takes as many records of each group's fingerprint as it has members, if there are as many.
+    fn all_taken<'g, T: 'g>(
+        &mut self,
+        groups: impl Iterator<Item = &'g [T]>,
+        of: impl Fn(&T) -> F,
+    ) -> Result<RecordChunk<'static, F>> {
+        let mut counts = Vec::new();
+        for same in groups {
+            let Some(fingerprint) = same.first().map(&of) else { continue };
+            let id = self.taken(fingerprint, same.len() as u64)?;
+            counts.extend(Some(NumberedRecord { fingerprint, id }).filter(|entry| entry.id > 0));
+        }
+        Ok(RecordChunk::Counts(counts))
     }
 
     /// Takes up to `wanted` records of a fingerprint without ids. Returns how many there were.

@@ -1,9 +1,10 @@
 //! Bulk loads: a store is a set of records, numbers are never reused, loads are all or nothing.
 
 use crate::support::*;
-use fpstore::{Durability, ErrorKind, IdAssignment, IdKind, IdRef, Parameters, ReadMode, Record, Records, Store};
+use fpstore::bulk::RecordSorter;
+use fpstore::{Durability, ErrorKind, Id, IdAssignment, IdKind, IdRef, Parameters, ReadMode, Record, Records, Store};
 use proptest::prelude::*;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 #[test]
 fn loading_again_changes_nothing() {
@@ -112,5 +113,45 @@ proptest! {
             prop_assert_eq!(store.query(query, 2).unwrap(), expected(&records, query, 2));
         }
         prop_assert!(store.verify().unwrap().damages.is_empty());
+    }
+}
+
+/// Fingerprints alone, one of them a hundred thousand times, in memory and beyond it: added, taken away, and refused by
+/// a store that numbers its records.
+#[test]
+fn counted_fingerprints_are_counted() {
+    let mut all = real()[..20_000].to_vec();
+    all.extend([uniform(60_000, 3), uniform(30_000, 3), vec![7; 100_000]].concat());
+    let mut counts = BTreeMap::new();
+    all.iter().for_each(|&fingerprint| *counts.entry(fingerprint).or_insert(0_u64) += 1);
+    for memory in [0, 64 << 20] {
+        let fixture = Fixture::new(ReadMode::Mmap);
+        let options = fixture.options.clone().with_load_memory(memory);
+        let sorted = |fingerprints: &[u64]| {
+            let mut sorter = RecordSorter::<u64>::new(&fixture.path, &options).counted();
+            fingerprints.iter().for_each(|&fingerprint| sorter.push(fingerprint, IdRef::None).unwrap());
+            sorter.finish().unwrap()
+        };
+        let parameters = Parameters::new(3).with_ids(IdKind::None);
+        let (store, report) = Store::create_loaded(&fixture.path, &parameters, &options, sorted(&all)).unwrap();
+        assert_eq!((report.added(), report.fingerprints), (all.len() as u64, counts.len() as u64), "{memory}");
+        let check = |less: u64| {
+            for (&fingerprint, &count) in &counts {
+                let found = store.query(fingerprint, 0).unwrap();
+                let left = count.saturating_sub(if count > 1 { less } else { 0 });
+                assert_eq!(found.first().map(|found| found.id.clone()), Some(Id::Count(left)), "{fingerprint:x}");
+            }
+        };
+        check(0);
+        let twice: Vec<u64> = counts.iter().filter(|&(_, &count)| count > 1).map(|(&one, _)| one).collect();
+        assert!(twice.len() > 20_000);
+        assert_eq!(store.bulk_remove(sorted(&twice)).unwrap().removed, twice.len() as u64);
+        check(1);
+        store.bulk_load(sorted(&twice)).unwrap();
+        check(0);
+        let other = Fixture::new(ReadMode::Mmap);
+        let numbers = <Store>::create(&other.path, &Parameters::new(3), &other.options).unwrap();
+        let error = numbers.bulk_load(sorted(&all)).unwrap_err();
+        assert!(error.to_string().contains("numbers its records"), "{error}");
     }
 }

@@ -74,7 +74,7 @@ impl StoreInner {
         let runs = self.versions().runs.clone();
         let found = match input.ids {
             RecordIds::Numbers | RecordIds::Texts => Some(Known::of(&input, self, &workspace)?),
-            RecordIds::NoRecords | RecordIds::Without => None,
+            RecordIds::NoRecords | RecordIds::Without | RecordIds::Counted => None,
         };
         let replaces = known == KnownIds::Replace;
         let left_out = match &found {

@@ -119,7 +119,7 @@ fn encode<'b, F: Fingerprint>(
 ) -> Result<(u64, u64)> {
     let Building { parameters, making: Making { workspace, expected, secondary, limiter, .. }, .. } = building;
     let mut ids = IdSection::new(parameters.ids(), expected, workspace);
-    let mut buffer = SecondaryKeyBuffer::<F>::new(layouts.get(1..).unwrap_or_default(), workspace);
+    let mut buffer = SecondaryKeyBuffer::<F>::new(layouts.get(1..).unwrap_or_default(), workspace, expected.at_once);
     let (mut first, mut records, mut last, mut fingerprints) = (None, 0, None, Vec::new());
     let mut chunks = chunks.peekable();
     while let Some(batch) = chunks.next() {

@@ -14,13 +14,15 @@ pub(crate) struct Expected {
     pub(crate) at_once: bool,
 }
 
-/// Records sorted by fingerprint, then id, and distinct over all chunks. The next chunk may continue the last
+/// Records sorted by fingerprint, then id; those with ids or numbers are distinct over all chunks. The next chunk may continue the last
 /// fingerprint.
 #[derive(Debug)]
 pub(crate) enum RecordChunk<'a, F: Fingerprint> {
     Numbers(Piece<'a, NumberedRecord<F>>),
     /// Records without ids; their numbers give the order in which they came.
     Unnumbered(Piece<'a, NumberedRecord<F>>),
+    /// Records without ids and numbers: each of these fingerprints stands for one, equal ones too.
+    Fingerprints(Piece<'a, F>),
     Counts(Vec<NumberedRecord<F>>),
     Texts(TextChunk<F>),
 }
@@ -31,6 +33,11 @@ impl<F: Fingerprint> RecordChunk<'_, F> {
         let mut all = match self {
             Self::Numbers(entries) | Self::Unnumbered(entries) => fingerprints(entries, space),
             Self::Counts(entries) => fingerprints(entries, space),
+            Self::Fingerprints(some) => {
+                let mut all = space;
+                some.par_iter().copied().collect_into_vec(&mut all);
+                all
+            }
             Self::Texts(chunk) => {
                 let mut all = space;
                 chunk.entries.par_iter().map(|entry| entry.0).collect_into_vec(&mut all);
@@ -60,13 +67,29 @@ impl<F: Fingerprint> RecordChunk<'_, F> {
                 let text = text.map_err(|_| Error::damaged("temporary data hold no text"));
                 Some(text.map(|text| Record { fingerprint: entry.0, id: text.into() }))
             })),
-            Self::Unnumbered(_) | Self::Counts(_) => Box::new(std::iter::empty()),
+            Self::Unnumbered(_) | Self::Fingerprints(_) | Self::Counts(_) => Box::new(std::iter::empty()),
         }
+    }
+
+    /// The same records in chunks of at most [`BATCH`] bytes, if they are fingerprints in memory.
+    pub(crate) fn pieces(self) -> Vec<Self> {
+        match self {
+            Self::Fingerprints(Piece::Borrowed(all)) => {
+                let pieces = all.chunks(BATCH as usize / size_of::<F>());
+                pieces.map(|piece| Self::Fingerprints(Piece::Borrowed(piece))).collect()
+            }
+            other => vec![other],
+        }
+    }
+
+    pub(crate) fn is_without_ids(&self) -> bool {
+        matches!(self, Self::Unnumbered(_) | Self::Fingerprints(_) | Self::Counts(_))
     }
 
     pub(crate) fn is_empty(&self) -> bool {
         match self {
             Self::Numbers(entries) | Self::Unnumbered(entries) => entries.is_empty(),
+            Self::Fingerprints(all) => all.is_empty(),
             Self::Counts(entries) => entries.is_empty(),
             Self::Texts(chunk) => chunk.len() == 0,
         }
@@ -75,6 +98,7 @@ impl<F: Fingerprint> RecordChunk<'_, F> {
     pub(crate) fn records(&self) -> u64 {
         match self {
             Self::Numbers(entries) | Self::Unnumbered(entries) => entries.len() as u64,
+            Self::Fingerprints(all) => all.len() as u64,
             Self::Counts(entries) => entries.iter().fold(0, |sum, entry| sum.saturating_add(entry.id)),
             Self::Texts(chunk) => chunk.len() as u64,
         }

@@ -44,6 +44,9 @@ impl<F: Fingerprint> IdSection<F> {
             (RecordChunk::Unnumbered(entries), IdKind::None) => {
                 self.count(entries.iter().map(|entry| NumberedRecord { id: 1, ..*entry }));
             }
+            (RecordChunk::Fingerprints(all), _) => {
+                self.count(all.iter().map(|&fingerprint| NumberedRecord { fingerprint, id: 1 }));
+            }
             (RecordChunk::Unnumbered(entries), _) => self.push_numbers(entries, self.expected.first_number)?,
             (RecordChunk::Counts(entries), _) => self.count(entries.iter().copied()),
             (RecordChunk::Texts(chunk), _) => return self.push_texts(chunk),

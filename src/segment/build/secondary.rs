@@ -17,6 +17,8 @@ pub(crate) struct SecondaryKeyBuffer<'a, F: Fingerprint> {
     memory: Vec<F>,
     /// Bytes of fingerprints that may stay in memory.
     limit: u64,
+    /// Whether the keys are sorted as the fingerprints come, once these do not fit the memory.
+    sorts_early: bool,
     spilled: Option<Spilled<'a>>,
     count: u64,
 }
@@ -28,9 +30,12 @@ enum Spilled<'a> {
 }
 
 impl<'a, F: Fingerprint> SecondaryKeyBuffer<'a, F> {
-    /// `layouts` are those of the secondary tables.
-    pub(crate) fn new(layouts: &'a [TableLayout], workspace: &Workspace) -> Self {
-        Self { layouts, memory: Vec::new(), limit: workspace.memory_of_fingerprints(), spilled: None, count: 0 }
+    /// `layouts` are those of the secondary tables. `at_once`: the memory has all records.
+    pub(crate) fn new(layouts: &'a [TableLayout], workspace: &Workspace, at_once: bool) -> Self {
+        // No more tables have runs at a time than if each thread made one; and the memory of records is not free yet.
+        let sorts_early = F::WIDTH == 64 && layouts.len() <= workspace.executor.threads() && !at_once;
+        let limit = workspace.memory_of_fingerprints();
+        Self { layouts, memory: Vec::new(), limit, sorts_early, spilled: None, count: 0 }
     }
 
     pub(crate) fn counted(&self) -> u64 {
@@ -65,12 +70,9 @@ impl<'a, F: Fingerprint> SecondaryKeyBuffer<'a, F> {
     pub(crate) fn spill(&mut self, fingerprints: &[F], workspace: &Workspace) -> Result<()> {
         self.count += fingerprints.len() as u64;
         let piece = workspace.piece();
-        let spilled = self.spilled.get_or_insert_with(|| {
-            // Sorted at the same time, the keys of more tables would take more temporary space than the fingerprints.
-            if F::WIDTH == 64 && self.layouts.len() <= workspace.executor.threads() {
-                return Spilled::Keys(KeySorters::new(self.layouts, workspace, workspace.memory_of_tables()));
-            }
-            Spilled::Fingerprints(Spool::new(workspace, piece))
+        let spilled = self.spilled.get_or_insert_with(|| match self.sorts_early {
+            true => Spilled::Keys(KeySorters::new(self.layouts, workspace, workspace.memory_of_tables())),
+            false => Spilled::Fingerprints(Spool::new(workspace, piece)),
         });
         let all = [&std::mem::take(&mut self.memory), fingerprints];
         match spilled {
@@ -123,7 +125,13 @@ impl<'a, F: Fingerprint> SecondaryKeyBuffer<'a, F> {
         let memory = workspace.memory_of_tables() / workspace.executor.threads() as u64;
         let sorted = match &self.spilled {
             None => return visit(&self.sorted_keys(number, layout).unwrap_or_default()),
-            Some(Spilled::Keys(sorters)) => sorters.take(number)?,
+            Some(Spilled::Keys(sorters)) => {
+                let sorted = sorters.take(number)?;
+                return sorted
+                    .iter()
+                    .flat_map(|sorted| sorted.chunks(sorters.memory()))
+                    .try_for_each(|chunk| visit(&chunk?));
+            }
             Some(Spilled::Fingerprints(spool)) => {
                 let key = self.key(number, layout);
                 let mut sorter = Sorter::new(workspace, memory);
@@ -135,9 +143,9 @@ impl<'a, F: Fingerprint> SecondaryKeyBuffer<'a, F> {
                     row += keys.len() as u64;
                     sorter.extend(&keys)
                 })?;
-                Some(sorter.finish()?)
+                sorter.finish()?
             }
         };
-        sorted.iter().flat_map(|sorted| sorted.chunks(memory)).try_for_each(|chunk| visit(&chunk?))
+        sorted.chunks(memory).try_for_each(|chunk| visit(&chunk?))
     }
 }

@@ -2,7 +2,7 @@
 
 use anyhow::Context;
 use fpstore::bulk::RecordSorter;
-use fpstore::{Fingerprint, IdRef};
+use fpstore::{Fingerprint, IdKind, IdRef};
 use fpstore_tools::input::{Format, IdRule, Ids, Input, InputOptions, Source, ToldBy, feed, sources};
 use fpstore_tools::notice;
 use fpstore_tools::progress::Progress;
@@ -62,10 +62,13 @@ impl Fingerprints {
     /// Reads the records of all inputs.
     pub(super) fn gather<F: Fingerprint>(self, load: Load<'_>) -> anyhow::Result<Gathered<F>> {
         let Load { args, store, .. } = load;
+        let ids = store.map_or_else(|| creation::wanted_ids(args), |store| Ids::Is(store.ids()));
         let mut sorter = RecordSorter::<F>::new(load.path, load.options);
+        if ids == Ids::Is(IdKind::None) {
+            sorter = sorter.counted();
+        }
         sorter.check_space(self.least_records::<F>()?)?;
         let Self { sources, options, mut first, progress } = self;
-        let ids = store.map_or_else(|| creation::wanted_ids(args), |store| Ids::Is(store.ids()));
         let mut below_quality = 0;
         let (mut rule, mut hasher) = (IdRule::new(ids), Hasher::new(args.hasher.as_deref()));
         for source in &sources {
