@@ -261,14 +261,17 @@ def test_queries_and_loads_stay_right_while_nodes_join_and_leave(tmp_path, progr
 
     def load(sharded):
         some = added[len(loaded) : len(loaded) + 10]
-        try:
-            sharded.load([value for value, _ in some], ids=[id for _, id in some])
-            # Some of them are removed again.
-            sharded.remove([some[0][0]], ids=[some[0][1]])
-        except fp.errors.LockedError:
-            pass
-        else:
-            loaded.extend(some)
+        # Until both are done, also after the end: a rebalance may come between them.
+        while True:
+            try:
+                sharded.load([value for value, _ in some], ids=[id for _, id in some])
+                # Some of them are removed again.
+                sharded.remove([some[0][0]], ids=[some[0][1]])
+            except fp.errors.LockedError:
+                ended.wait(0.05)
+            else:
+                break
+        loaded.extend(some)
         # The rebalance has to get its turn.
         ended.wait(0.05)
 
