@@ -1,7 +1,6 @@
 //! Values of fixed size that a [`Sorter`](crate::extsort::Sorter) sorts.
 
 use crate::fingerprint::Fingerprint;
-use rayon::prelude::*;
 
 /// A value of fixed size that can be sorted by its leading bits and written to a run.
 pub(crate) trait Item: Copy + Ord + Default + Send + Sync + 'static {
@@ -52,12 +51,6 @@ impl<A: Item, B: Item> Item for (A, B) {
 pub(crate) struct NumberedRecord<F> {
     pub(crate) fingerprint: F,
     pub(crate) id: u64,
-}
-
-/// The fingerprints of records, in the memory of `space`.
-pub(crate) fn fingerprints<F: Fingerprint>(records: &[NumberedRecord<F>], mut space: Vec<F>) -> Vec<F> {
-    records.par_iter().map(|record| record.fingerprint).collect_into_vec(&mut space);
-    space
 }
 
 impl<F: Fingerprint> Item for NumberedRecord<F> {

@@ -8,7 +8,7 @@ use crate::extsort::ahead::Ahead;
 use crate::extsort::columns;
 use crate::extsort::item::Item;
 use crate::extsort::memory::{bytes_of, length};
-use crate::extsort::piece::{Lent, Memory};
+use crate::extsort::pool::{Lent, Pool};
 use crate::extsort::radix;
 use crate::extsort::runs::Runs;
 use rayon::prelude::*;
@@ -32,7 +32,7 @@ pub(crate) fn merged<T: Item>(runs: &Arc<Runs>, memory: u64) -> Ahead<Lent<T>> {
     let read = length(read).max(columns::most_bytes::<T>(runs.together));
     let mut sources: Vec<Source<T>> =
         runs.runs.iter().map(|rest| Source { items: Vec::new(), at: 0, rest: rest.clone() }).collect();
-    let (runs, memory) = (Arc::clone(runs), Memory::default());
+    let (runs, pool) = (Arc::clone(runs), Pool::default());
     let most = capacity.saturating_mul(runs.runs.len()).min(length(runs.records));
     Ahead::new(&Arc::clone(&runs.executor), move || {
         let space = || Space { bytes: vec![0; read], columns: Vec::new() };
@@ -40,7 +40,7 @@ pub(crate) fn merged<T: Item>(runs: &Arc<Runs>, memory: u64) -> Ahead<Lent<T>> {
         let unread = sources.iter().filter(|source| !source.rest.is_empty());
         let bound = unread.filter_map(|source| source.items.last()).min().copied();
         let known: Vec<&[T]> = sources.iter_mut().map(|source| source.take(bound)).collect();
-        let mut chunk = radix::of_length(known.iter().map(|items| items.len()).sum(), memory.take(most));
+        let mut chunk = radix::of_length(known.iter().map(|items| items.len()).sum(), pool.take(most));
         merge(known, &mut chunk);
         if !runs.keeps_equal {
             radix::drop_equal(&mut chunk);
@@ -50,7 +50,7 @@ pub(crate) fn merged<T: Item>(runs: &Arc<Runs>, memory: u64) -> Ahead<Lent<T>> {
         }
         let held: usize = sources.iter().map(|source| source.items.capacity()).sum();
         runs.peak.note(bytes_of::<T>(held + 2 * chunk.capacity()));
-        Ok(Some(memory.lend(chunk)).filter(|chunk| !chunk.is_empty()))
+        Ok(Some(pool.lend(chunk)).filter(|chunk| !chunk.is_empty()))
     })
 }
 

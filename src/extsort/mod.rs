@@ -6,7 +6,7 @@
 //! threads, in *chunks*: ascending, each record once unless the sorter keeps equal ones, together all of them.
 //! Runs of items consist of compressed blocks (`columns.rs`), which all threads merge (`merge.rs`); one thread merges
 //! runs of texts (`merge_texts.rs`). The reader threads of the executor make the next chunk while the caller works on
-//! this one (`ahead.rs`), in the memory of the one before (`piece.rs`). Without runs everything stays in memory.
+//! this one (`ahead.rs`), in the memory of the one before (`pool.rs`). Without runs everything stays in memory.
 //!
 //! Guaranteed: the buffers of a sorter, including copies made to sort, take no more than the bytes it was given, and
 //! those of an iterator over chunks no more than the bytes that it was given, for any items. Besides there are the
@@ -26,6 +26,7 @@ mod memory;
 mod merge;
 mod merge_texts;
 mod piece;
+mod pool;
 pub(crate) mod radix;
 mod runs;
 mod sample;
@@ -46,8 +47,9 @@ mod walk;
 mod workspace;
 
 pub(crate) use deal::{Dealer, cut, deal};
-pub(crate) use item::{Item, NumberedRecord, fingerprints};
+pub(crate) use item::{Item, NumberedRecord};
 pub(crate) use piece::Piece;
+pub(crate) use pool::{Lent, Pool};
 pub(crate) use radix::{drop_equal, sorted};
 pub(crate) use sample::Sample;
 pub(crate) use sorted::Sorted;

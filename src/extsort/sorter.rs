@@ -1,10 +1,11 @@
 //! Sorting items of fixed size.
 
 use crate::error::{Error, Result};
-use crate::executor::{Executor, Mutex};
+use crate::executor::Executor;
 use crate::extsort::columns;
 use crate::extsort::item::Item;
 use crate::extsort::memory::{Peak, bytes_of, length};
+use crate::extsort::pool::Pool;
 use crate::extsort::radix;
 use crate::extsort::runs::{Runs, Spills, transfer};
 use crate::extsort::sorted::Sorted;
@@ -28,8 +29,8 @@ pub(crate) struct Sorter<T: Item> {
     /// Whether equal items are all kept.
     keeps_equal: bool,
     spills: Spills,
-    /// The memory of the run written last. The next one takes it: the system clears all memory that is asked for anew.
-    written: Arc<Mutex<Vec<T>>>,
+    /// The memory of the run written last, for the next one.
+    pool: Pool<T>,
     peak: Peak,
 }
 
@@ -41,8 +42,8 @@ impl<T: Item> Sorter<T> {
         // The buffer, and as much for the items that are sorted from it.
         let limit = length((memory - transfer) / bytes_of::<T>(2).max(1)).max(1);
         let (executor, spills) = (Arc::clone(&workspace.executor), Spills::new(workspace, transfer));
-        let (buffer, written, peak) = (Vec::new(), Arc::default(), Peak::default());
-        Self { executor, buffer, limit, transfer, keeps_equal: false, spills, written, peak }
+        let (buffer, pool, peak) = (Vec::new(), Pool::default(), Peak::default());
+        Self { executor, buffer, limit, transfer, keeps_equal: false, spills, pool, peak }
     }
 
     /// As [`Sorter::new`], but equal items are all kept.
@@ -112,7 +113,7 @@ impl<T: Item> Sorter<T> {
 
     /// The items of the buffer in order. The buffer keeps its capacity.
     fn sort(&mut self) -> Result<Vec<T>> {
-        let space = std::mem::take(&mut *self.written.lock());
+        let space = self.pool.take(0);
         let sorted =
             self.executor.run(|| Ok(radix::sorted_in(space, &self.buffer, |_, &item| item, |item| item.word(0))))?;
         self.note(sorted.capacity());
@@ -135,14 +136,13 @@ impl<T: Item> Sorter<T> {
         // Memory is for one sorted buffer, so the one before has to be written.
         self.spills.wait()?;
         let sorted = self.sort()?;
-        let written = Arc::clone(&self.written);
+        let sorted = self.pool.lend(sorted);
         // A merge has a block of each run in memory: a small part of what is sorted at once.
         let block = (self.limit / LEAST_BLOCKS).clamp(1, columns::MOST);
         self.spills.append(move |run| {
             for items in sorted.chunks(block) {
                 run.push(items.len(), columns::most_bytes::<T>(block), |out| columns::encode(items, out))?;
             }
-            *written.lock() = sorted;
             Ok(())
         })
     }

@@ -35,13 +35,12 @@ pub(crate) enum RecordIds {
 impl RecordIds {
     /// Whether a store with ids of this kind may have the records.
     pub(crate) fn fit(self, kind: IdKind) -> bool {
-        let own = match kind {
-            IdKind::Number => Self::Numbers,
-            IdKind::Text => Self::Texts,
-            IdKind::None if self == Self::Counted => self,
-            IdKind::None => Self::Without,
-        };
-        self == own || self == Self::NoRecords
+        match self {
+            Self::NoRecords => true,
+            Self::Without | Self::Counted => kind == IdKind::None,
+            Self::Numbers => kind == IdKind::Number,
+            Self::Texts => kind == IdKind::Text,
+        }
     }
 }
 
@@ -356,13 +355,11 @@ impl<F: Fingerprint> SortedRecords<F> {
             RecordSource::Nothing => Ok(0),
             RecordSource::Without(sorted) | RecordSource::Numbers(sorted) => {
                 let entries = sorted.in_memory()?;
-                let differ = |two: &&[NumberedRecord<F>]| matches!(two, [a, b] if a.fingerprint != b.fingerprint);
-                executor.run(|| Ok((entries.par_windows(2).filter(differ).count() + entries.len().min(1)) as u64))
+                executor.run(|| Ok(distinct(entries, |entry| entry.fingerprint)))
             }
             RecordSource::Counted(sorted) => {
                 let all = sorted.in_memory()?;
-                let differ = |two: &&[F]| matches!(two, [a, b] if a != b);
-                executor.run(|| Ok((all.par_windows(2).filter(differ).count() + all.len().min(1)) as u64))
+                executor.run(|| Ok(distinct(all, |&fingerprint| fingerprint)))
             }
             RecordSource::Texts(sorted) => {
                 let mut last = None;
@@ -399,4 +396,10 @@ impl<F: Fingerprint> SortedRecords<F> {
             RecordSource::Texts(sorted) => Box::new(sorted.chunks(memory).map(|chunk| Ok(RecordChunk::Texts(chunk?)))),
         }
     }
+}
+
+/// The number of distinct fingerprints of sorted items.
+fn distinct<T: Sync, F: Fingerprint>(items: &[T], of: impl Fn(&T) -> F + Sync + Send) -> u64 {
+    let differ = |two: &&[T]| matches!(two, [a, b] if of(a) != of(b));
+    (items.par_windows(2).filter(differ).count() + items.len().min(1)) as u64
 }

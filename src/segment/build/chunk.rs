@@ -1,7 +1,7 @@
 //! Sorted records on their way to a segment, some millions at a time.
 
 use crate::error::{Error, Result};
-use crate::extsort::{NumberedRecord, Piece, TextChunk, drop_equal, fingerprints};
+use crate::extsort::{NumberedRecord, Piece, TextChunk, drop_equal};
 use crate::fingerprint::{Fingerprint, Id, Record};
 use rayon::prelude::*;
 
@@ -31,18 +31,10 @@ impl<F: Fingerprint> RecordChunk<'_, F> {
     /// The distinct fingerprints, without a first one equal to `previous`, in the memory of `space`.
     pub(crate) fn distinct(&self, previous: Option<F>, space: Vec<F>) -> Vec<F> {
         let mut all = match self {
-            Self::Numbers(entries) | Self::Unnumbered(entries) => fingerprints(entries, space),
-            Self::Counts(entries) => fingerprints(entries, space),
-            Self::Fingerprints(some) => {
-                let mut all = space;
-                some.par_iter().copied().collect_into_vec(&mut all);
-                all
-            }
-            Self::Texts(chunk) => {
-                let mut all = space;
-                chunk.entries.par_iter().map(|entry| entry.0).collect_into_vec(&mut all);
-                all
-            }
+            Self::Numbers(entries) | Self::Unnumbered(entries) => collected(entries, |entry| entry.fingerprint, space),
+            Self::Fingerprints(all) => collected(all, |&fingerprint| fingerprint, space),
+            Self::Counts(entries) => collected(entries, |entry| entry.fingerprint, space),
+            Self::Texts(chunk) => collected(&chunk.entries, |entry| entry.0, space),
         };
         drop_equal(&mut all);
         if previous.is_some() && all.first().copied() == previous {
@@ -103,6 +95,12 @@ impl<F: Fingerprint> RecordChunk<'_, F> {
             Self::Texts(chunk) => chunk.len() as u64,
         }
     }
+}
+
+/// What `of` makes of each item, in the memory of `space`.
+fn collected<T: Sync, F: Fingerprint>(items: &[T], of: impl Fn(&T) -> F + Sync + Send, mut space: Vec<F>) -> Vec<F> {
+    items.par_iter().map(of).collect_into_vec(&mut space);
+    space
 }
 
 /// Bytes of a chunk made of single records, if there is enough memory.

@@ -121,18 +121,12 @@ impl<'a, F: Fingerprint> SecondaryKeyBuffer<'a, F> {
         workspace: &Workspace,
         mut visit: impl FnMut(&[u64]) -> Result<()>,
     ) -> Result<()> {
-        // Each thread may make a table.
-        let memory = workspace.memory_of_tables() / workspace.executor.threads() as u64;
-        let sorted = match &self.spilled {
+        let (sorted, memory) = match &self.spilled {
             None => return visit(&self.sorted_keys(number, layout).unwrap_or_default()),
-            Some(Spilled::Keys(sorters)) => {
-                let sorted = sorters.take(number)?;
-                return sorted
-                    .iter()
-                    .flat_map(|sorted| sorted.chunks(sorters.memory()))
-                    .try_for_each(|chunk| visit(&chunk?));
-            }
+            Some(Spilled::Keys(sorters)) => (sorters.take(number)?, sorters.memory()),
             Some(Spilled::Fingerprints(spool)) => {
+                // Each thread may make a table.
+                let memory = workspace.memory_of_tables() / workspace.executor.threads() as u64;
                 let key = self.key(number, layout);
                 let mut sorter = Sorter::new(workspace, memory);
                 let (mut row, mut keys) = (0, Vec::new());
@@ -143,9 +137,9 @@ impl<'a, F: Fingerprint> SecondaryKeyBuffer<'a, F> {
                     row += keys.len() as u64;
                     sorter.extend(&keys)
                 })?;
-                sorter.finish()?
+                (Some(sorter.finish()?), memory)
             }
         };
-        sorted.chunks(memory).try_for_each(|chunk| visit(&chunk?))
+        sorted.iter().flat_map(|sorted| sorted.chunks(memory)).try_for_each(|chunk| visit(&chunk?))
     }
 }

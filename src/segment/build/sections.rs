@@ -1,15 +1,13 @@
 //! The parts of a segment's sections, from the threads that encode them to the one that writes them.
 
 use crate::error::{Error, ErrorKind, Result};
-use crate::executor::Mutex;
-use crate::extsort::{Spool, Workspace};
+use crate::extsort::{Lent, Pool, Spool, Workspace};
 use crate::segment::writer::{SectionEnd, SegmentWriter};
 use std::collections::BTreeMap;
-use std::sync::Arc;
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 
 enum Part {
-    Pages(Vec<u8>),
+    Pages(Lent<u8>),
     End(SectionEnd),
 }
 
@@ -17,20 +15,18 @@ enum Part {
 #[derive(Clone)]
 pub(super) struct Sender {
     parts: SyncSender<(usize, Part)>,
-    /// The memory of pages that were written, for the next ones: the system clears all memory that is asked for anew.
-    written: Arc<Mutex<Vec<Vec<u8>>>>,
+    /// The memory of pages that were written, for the next ones.
+    pool: Pool<u8>,
 }
 
 pub(super) struct Sections {
     parts: Receiver<(usize, Part)>,
-    written: Arc<Mutex<Vec<Vec<u8>>>>,
 }
 
 /// Encoders wait until the writer has taken their part. Parts of later sections wait in memory or in a temporary file.
 pub(super) fn channel() -> (Sender, Sections) {
     let (sender, parts) = sync_channel(0);
-    let written = Arc::default();
-    (Sender { parts: sender, written: Arc::clone(&written) }, Sections { parts, written })
+    (Sender { parts: sender, pool: Pool::default() }, Sections { parts })
 }
 
 impl Sender {
@@ -42,8 +38,9 @@ impl Sender {
 
     /// Sends all pages of a vector, and leaves none in it.
     pub(super) fn send_pages(&self, section: usize, pages: &mut Vec<u8>) -> Result<()> {
-        let space = self.written.lock().pop().unwrap_or_default();
-        self.send(section, Part::Pages(std::mem::replace(pages, space)))
+        let mut space = self.pool.take(0);
+        space.clear();
+        self.send(section, Part::Pages(self.pool.lend(std::mem::replace(pages, space))))
     }
 
     pub(super) fn end(&self, section: usize, end: SectionEnd) -> Result<()> {
@@ -80,8 +77,6 @@ impl Sections {
                     } else {
                         waiting.entry(section).or_insert_with(later).pages.append(&mut pages)?;
                     }
-                    pages.clear();
-                    self.written.lock().push(pages);
                     continue;
                 }
                 Part::End(end) if section == current => writer.end(&end)?,
