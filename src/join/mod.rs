@@ -11,14 +11,15 @@
 //!   that agree in bits behind them are read in stripes (`in_stripes.rs`). The plan is [`crate::plan::join`]; `node.rs`
 //!   explains why every pair is found once. Where dividing does not pay, `tiles.rs` compares all with all.
 //! * [`crate::plan::Part`] limits a join to the pairs that agree in some bits, for joins on several machines.
-//! * The threads hand pairs to a [`Taker`] each: `expand.rs` makes pairs of records, and may gather several before it
-//!   sends a result. Results reach the caller in the order of the tasks (`ordered.rs`); a thread that is too far ahead
-//!   waits. `sorted.rs` sorts pairs first.
+//! * The threads hand pairs to a [`Taker`] each. Results reach the caller in the order of the tasks (`ordered.rs`); a
+//!   thread that is too far ahead waits.
+//! * For pairs of records, the pairs of fingerprints are gathered, or sorted (`sorted.rs`), and dealt to the takers of
+//!   another crew (`lots.rs`); `expand.rs` makes the pairs of records.
 //!
 //! `keys/` finds the pairs of a key index, whose records share keys.
 //!
-//! A join runs on a crew of the store's executor, which no other work uses meanwhile; the caller's thread takes the
-//! results. Nothing is written but unnamed temporary files: segments (format-spec/segment.md) and sorted runs.
+//! A join runs on a crew of the store's executor, which no other work uses meanwhile, pairs of records on two; the
+//! caller's thread takes the results. Nothing is written but unnamed temporary files: segments (format-spec/segment.md) and sorted runs.
 
 mod buckets;
 mod budget;
@@ -31,6 +32,7 @@ mod in_stripes;
 mod iter;
 mod job;
 pub(crate) mod keys;
+mod lots;
 mod node;
 mod order;
 mod ordered;

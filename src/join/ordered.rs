@@ -1,20 +1,23 @@
 //! Tasks on several threads, with results in the order of the tasks.
 //!
-//! Each task has a queue for its results, and the queues are read one after another. A queue is short, and only some
-//! are open at a time; a thread that is too far ahead waits. So memory is bounded for any number of results, and their
-//! order does not depend on the number of threads.
+//! The results of tasks wait for those of the tasks before them, up to a number of results in all; a thread that is too
+//! far ahead waits. So memory is bounded for any number of results, and their order does not depend on the number of
+//! threads. The task whose results are taken never waits for others.
 
 use crate::error::{Error, Result};
-use crate::executor::Mutex;
+use crate::executor::{Condvar, Mutex};
 use rayon::ThreadPool;
 use std::collections::VecDeque;
 use std::ops::ControlFlow;
 use std::sync::Arc;
-use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 
-const WAITING: usize = 2;
+/// Results that may wait, for each thread and at least.
+const WAITING: usize = 4;
+const LEAST_WAITING: usize = 32;
+/// Results that the first task may have waiting however many the others have.
+const NEXT: usize = 2;
 /// Tasks that a thread may be ahead.
-const AHEAD: usize = 8;
+const AHEAD: usize = 64;
 
 /// Whether the work goes on.
 pub(crate) type Step = std::result::Result<(), Stop>;
@@ -33,26 +36,159 @@ impl From<Error> for Stop {
     }
 }
 
-/// The results of a task.
+/// Takes the results of a task.
 #[derive(Debug)]
 pub(crate) struct Output<T> {
-    results: Arc<Mutex<VecDeque<T>>>,
-    /// Tells of each result, or of an error. Channels of one type for all results: the compiler makes their code once.
-    ready: SyncSender<Result<()>>,
+    queues: Arc<Queues<T>>,
+    task: usize,
 }
 
 impl<T> Output<T> {
     pub(crate) fn send(&self, result: T) -> Step {
-        self.results.lock().push_back(result);
-        self.ready.send(Ok(())).map_err(|_| Stop::Enough)
+        self.queues.push(self.task, result)
     }
 }
 
-struct Tasks<J, T> {
-    /// Locked while a thread waits to open the queue of its next task.
-    waiting: Mutex<std::vec::IntoIter<J>>,
-    /// The results of tasks whose queue the sink has not reached.
-    begun: Mutex<VecDeque<Arc<Mutex<VecDeque<T>>>>>,
+impl<T> Drop for Output<T> {
+    fn drop(&mut self) {
+        self.queues.end(self.task, Ok(()));
+    }
+}
+
+/// The tasks that have begun, and the results that wait.
+#[derive(Debug)]
+struct Queues<T> {
+    state: Mutex<State<T>>,
+    /// Notified when the first task has a result or an end, or the last thread.
+    ready: Condvar,
+    /// Notified when there is room for results or a task.
+    room: Condvar,
+    /// Number of results that may wait.
+    most: usize,
+}
+
+#[derive(Debug)]
+struct State<T> {
+    /// The first one has the results that are taken next.
+    begun: VecDeque<Queue<T>>,
+    /// Number of the first task.
+    first: usize,
+    waiting: usize,
+    threads: usize,
+    is_closed: bool,
+}
+
+#[derive(Debug)]
+struct Queue<T> {
+    results: VecDeque<T>,
+    end: Option<Result<()>>,
+}
+
+impl<T> State<T> {
+    /// The queue of a task, and whether it is the first; `None` if no more results are wanted.
+    fn queue(&mut self, task: usize) -> Option<(&mut Queue<T>, bool)> {
+        let place = task.checked_sub(self.first).filter(|_| !self.is_closed)?;
+        Some((self.begun.get_mut(place)?, place == 0))
+    }
+}
+
+impl<T> Queues<T> {
+    fn new(threads: usize) -> Self {
+        let state = State { begun: VecDeque::new(), first: 0, waiting: 0, threads, is_closed: false };
+        let most = (WAITING * threads).max(LEAST_WAITING);
+        Self { state: Mutex::new(state), ready: Condvar::new(), room: Condvar::new(), most }
+    }
+
+    /// Waits until the next task is not too far ahead, and opens its queue.
+    fn begin<J>(self: &Arc<Self>, tasks: &Mutex<std::vec::IntoIter<J>>, threads: usize) -> Option<(J, Output<T>)> {
+        let mut state = self.state.lock();
+        while !state.is_closed && state.begun.len() > AHEAD * threads {
+            state = self.room.wait(state);
+        }
+        if state.is_closed {
+            return None;
+        }
+        let task = tasks.lock().next()?;
+        let number = state.first + state.begun.len();
+        state.begun.push_back(Queue { results: VecDeque::new(), end: None });
+        Some((task, Output { queues: Arc::clone(self), task: number }))
+    }
+
+    fn push(&self, task: usize, result: T) -> Step {
+        let mut state = self.state.lock();
+        loop {
+            let has_room = state.waiting < self.most;
+            let Some((queue, is_first)) = state.queue(task) else { return Err(Stop::Enough) };
+            if has_room || (is_first && queue.results.len() < NEXT) {
+                queue.results.push_back(result);
+                state.waiting += 1;
+                if is_first {
+                    self.ready.notify_all();
+                }
+                return Ok(());
+            }
+            state = self.room.wait(state);
+        }
+    }
+
+    /// Ends a task, unless it has ended.
+    fn end(&self, task: usize, end: Result<()>) {
+        if let Some((queue, _)) = self.state.lock().queue(task)
+            && queue.end.is_none()
+        {
+            queue.end = Some(end);
+            self.ready.notify_all();
+        }
+    }
+
+    /// The next result in the order of the tasks; `None` after the last.
+    fn next(&self) -> Result<Option<T>> {
+        let mut state = self.state.lock();
+        loop {
+            if let Some(queue) = state.begun.front_mut() {
+                if let Some(result) = queue.results.pop_front() {
+                    let may_wait = queue.results.len() < NEXT;
+                    state.waiting -= 1;
+                    // Not for each result: threads that wake have to find room for several.
+                    if may_wait || state.waiting == self.most / 2 {
+                        self.room.notify_all();
+                    }
+                    return Ok(Some(result));
+                }
+                if let Some(end) = queue.end.take() {
+                    end?;
+                    state.begun.pop_front();
+                    state.first += 1;
+                    self.room.notify_all();
+                    continue;
+                }
+            } else if state.threads == 0 {
+                return Ok(None);
+            }
+            state = self.ready.wait(state);
+        }
+    }
+
+}
+
+/// Counts a thread, also if it panics.
+struct Working<'a, T>(&'a Queues<T>);
+
+impl<T> Drop for Working<'_, T> {
+    fn drop(&mut self) {
+        self.0.state.lock().threads -= 1;
+        self.0.ready.notify_all();
+    }
+}
+
+/// Closes the queues, which ends the threads.
+struct Closing<'a, T>(&'a Queues<T>);
+
+impl<T> Drop for Closing<'_, T> {
+    fn drop(&mut self) {
+        self.0.state.lock().is_closed = true;
+        self.0.room.notify_all();
+    }
 }
 
 /// Runs tasks on up to `threads` threads of the pool, or on all, each with a `worker` of its own, and calls `sink` on
@@ -67,50 +203,33 @@ pub(crate) fn ordered<J: Send, W, T: Send>(
     sink: &mut dyn FnMut(T) -> Result<ControlFlow<()>>,
 ) -> Result<ControlFlow<()>> {
     let threads = threads.unwrap_or(usize::MAX).clamp(1, pool.current_num_threads()).min(tasks.len());
-    let tasks = Tasks { waiting: Mutex::new(tasks.into_iter()), begun: Mutex::default() };
-    let (open, opened) = sync_channel(threads * AHEAD);
+    let (queues, tasks) = (Arc::new(Queues::new(threads)), Mutex::new(tasks.into_iter()));
     pool.in_place_scope(|scope| {
         for _ in 0..threads {
-            let (open, tasks, worker, work) = (open.clone(), &tasks, &worker, &work);
+            let (queues, tasks, worker, work) = (&queues, &tasks, &worker, &work);
             scope.spawn(move |_| {
+                let _working = Working(queues);
                 let mut worker = worker();
-                while let Some((task, output)) = next(tasks, &open) {
+                while let Some((task, output)) = queues.begin(tasks, threads) {
                     match work(&mut worker, task, &output) {
                         Ok(()) => {}
                         Err(Stop::Enough) => break,
                         Err(Stop::Failed(error)) => {
-                            let _ = output.ready.send(Err(error));
+                            queues.end(output.task, Err(error));
                             break;
                         }
                     }
                 }
             });
         }
-        drop(open);
-        // Returning early closes the queues, which ends the threads.
-        for ready in opened {
-            let results = tasks.begun.lock().pop_front().unwrap_or_default();
-            for one in ready {
-                one?;
-                let result = results.lock().pop_front();
-                if result.map_or(Ok(ControlFlow::Continue(())), &mut *sink)?.is_break() {
-                    return Ok(ControlFlow::Break(()));
-                }
+        let _closing = Closing(&queues);
+        while let Some(result) = queues.next()? {
+            if sink(result)?.is_break() {
+                return Ok(ControlFlow::Break(()));
             }
         }
         Ok(ControlFlow::Continue(()))
     })
-}
-
-/// The next task and where its results go. Results are opened in the order of the tasks.
-fn next<J, T>(tasks: &Tasks<J, T>, open: &SyncSender<Receiver<Result<()>>>) -> Option<(J, Output<T>)> {
-    let mut waiting = tasks.waiting.lock();
-    let task = waiting.next()?;
-    let (ready, results_of_task) = sync_channel(WAITING);
-    let results = Arc::default();
-    tasks.begun.lock().push_back(Arc::clone(&results));
-    open.send(results_of_task).ok()?;
-    Some((task, Output { results, ready }))
 }
 
 #[cfg(test)]
@@ -135,6 +254,49 @@ mod tests {
         let result = ordered(None, &pool, (0..1000).collect(), || &begun, work, &mut sink);
         assert!(stop_at > 1000 || begun.load(Ordering::Relaxed) < stop_at + 2 * AHEAD * threads);
         (seen, result)
+    }
+
+    #[test]
+    fn a_thread_is_as_far_ahead_as_there_is_room() {
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(2).build().unwrap();
+        let sent = AtomicUsize::new(0);
+        let work = |(): &mut (), task: usize, output: &Output<usize>| {
+            if task == 0 {
+                let deadline = std::time::Instant::now() + std::time::Duration::from_secs(60);
+                while sent.load(Ordering::Relaxed) < LEAST_WAITING {
+                    assert!(std::time::Instant::now() < deadline, "the other task waits already");
+                    std::thread::yield_now();
+                }
+                return (0..100).try_for_each(|number| output.send(number));
+            }
+            (0..100).try_for_each(|number| {
+                output.send(100 + number)?;
+                sent.fetch_add(1, Ordering::Relaxed);
+                Ok(())
+            })
+        };
+        let mut seen = Vec::new();
+        let mut sink = |one| {
+            assert!(!seen.is_empty() || sent.load(Ordering::Relaxed) == LEAST_WAITING, "more than may wait");
+            seen.push(one);
+            Ok(ControlFlow::Continue(()))
+        };
+        let _ = ordered(None, &pool, vec![0, 1], || (), work, &mut sink).unwrap();
+        assert_eq!(seen, (0..200).collect::<Vec<_>>());
+    }
+
+    #[test]
+    fn a_panic_of_a_task_reaches_the_caller() {
+        for threads in [1, 2] {
+            let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+            let work = |(): &mut (), task: usize, output: &Output<usize>| {
+                assert!(task != 5, "task 5");
+                output.send(task)
+            };
+            let mut sink = |_| Ok(ControlFlow::Continue(()));
+            let run = || ordered(None, &pool, (0..10).collect(), || (), work, &mut sink);
+            std::panic::catch_unwind(std::panic::AssertUnwindSafe(run)).unwrap_err();
+        }
     }
 
     #[test]

@@ -143,7 +143,7 @@ impl<F: Fingerprint> Pairs<F> {
         if self.sorted {
             self.visit_sorted(false, &taker, &mut sink)
         } else {
-            self.run(self.job.memory, &taker, &mut sink)
+            self.run(self.job.memory, &taker, &mut sink).map(drop)
         }
     }
 
@@ -165,12 +165,10 @@ impl<F: Fingerprint> Pairs<F> {
         let taker = || -> Box<dyn Taker<F> + '_> { Box::new(expander()) };
         let mut sink = results.taken_by(sink);
         if self.sorted {
-            return self.visit_sorted(true, &taker, &mut sink);
+            self.visit_sorted(true, &taker, &mut sink)
+        } else {
+            self.visit_in_lots(&taker, &mut sink)
         }
-        if self.has_repeated() && self.visit_repeated(&taker, &mut sink)?.is_break() {
-            return Ok(());
-        }
-        self.run(self.job.memory, &taker, &mut sink)
     }
 
     fn prepare(&self) -> Result<()> {
@@ -178,12 +176,17 @@ impl<F: Fingerprint> Pairs<F> {
         self.right.as_ref().map_or(Ok(()), |right| right.segments::<F>(&self.job).map(|_| ()))
     }
 
-    pub(crate) fn run(&self, memory: u64, taker: MakeTaker<'_, F>, sink: &mut Sink<'_>) -> Result<()> {
+    pub(crate) fn run(
+        &self,
+        memory: u64,
+        taker: MakeTaker<'_, F>,
+        sink: &mut Sink<'_>,
+    ) -> Result<ControlFlow<()>> {
         let right = self.right.as_ref().map(CleanSegments::ready);
         let JobContext { progress, executor, .. } = &self.job;
         let mut join = Join::new(self.left.ready(), right, self.k, memory, progress, executor);
         join.part = self.part;
-        join.run(taker, sink).map(drop)
+        join.run(taker, sink)
     }
 
     /// Whether equal fingerprints are among the pairs: within one state they are pairs, which agree in the first part.

@@ -4,10 +4,9 @@
 use crate::error::Result;
 use crate::extsort::Sorter;
 use crate::fingerprint::Fingerprint;
-use crate::join::ordered::{Output, ordered};
-use crate::join::pair::Pair;
+use crate::join::lots::both;
 use crate::join::pairs::Pairs;
-use crate::join::taker::{CHUNK, MakeTaker, PairChunks, Results, Sink, Taker, Ticket};
+use crate::join::taker::{MakeTaker, PairChunks, Results, Sink, Taker};
 use std::ops::ControlFlow;
 
 impl<F: Fingerprint> Pairs<F> {
@@ -16,24 +15,17 @@ impl<F: Fingerprint> Pairs<F> {
     pub(crate) fn visit_sorted(&self, repeated: bool, taker: MakeTaker<'_, F>, sink: &mut Sink<'_>) -> Result<()> {
         let half = self.job.memory / 2;
         let mut sorter = Sorter::new(&self.job.workspace(half), half);
-        let both = |pairs: &[Pair<F>]| pairs.iter().map(|pair| (pair.a, pair.b)).collect::<Vec<_>>();
         let gathered = Results::new();
         let gather = || -> Box<dyn Taker<F> + '_> { Box::new(PairChunks::new(&both, &gathered)) };
         let mut take = gathered.taken_by(|chunk: Vec<(F, F)>| sorter.extend(&chunk).map(ControlFlow::Continue));
         if repeated && self.has_repeated() {
             let _ = self.visit_repeated(&gather, &mut take)?;
         }
-        self.run(half, &gather, &mut take)?;
+        let _ = self.run(half, &gather, &mut take)?;
         drop(take);
         let (sorted, crew) = (sorter.finish()?, self.job.executor.crew()?);
         for chunk in sorted.chunks(half) {
-            let chunk = chunk?;
-            let work = |taker: &mut Box<dyn Taker<F> + '_>, chunk: &[(F, F)], output: &Output<Ticket>| {
-                self.job.progress.check()?;
-                taker.take(chunk, output)?;
-                taker.flush(output)
-            };
-            if ordered(None, &crew, chunk.chunks(CHUNK).collect(), taker, work, sink)?.is_break() {
+            if self.take_lot(&crew, &chunk?, taker, sink)?.is_break() {
                 break;
             }
         }

@@ -10,12 +10,14 @@ mod file;
 #[cfg_attr(not(feature = "parquet"), path = "parquet_missing.rs")]
 mod parquet;
 mod rows;
+mod used_rows;
 
 pub use apart::check_apart;
 pub use evidence::{EVIDENCE, KEY_EVIDENCE, VERIFIED};
 pub use file::File;
 pub(crate) use rows::push_cell;
 pub use rows::{Column, Rows, Style};
+pub use used_rows::UsedRows;
 
 use std::io::{self, Write};
 use std::path::Path;
@@ -62,7 +64,9 @@ impl Output {
     ) -> anyhow::Result<Self> {
         let Some(path) = path else {
             let format = if json { Format::Ndjson } else { Format::Tsv };
-            return Ok(Self { columns, format, sink: Sink::Standard(io::stdout()) });
+            let out = io::stdout();
+            widen_pipe(&out);
+            return Ok(Self { columns, format, sink: Sink::Standard(out) });
         };
         let (format, compression) = format_of(option, path, json)?;
         let file = File::create(path, compression).with_context(|| format!("{option} {}", path.display()))?;
@@ -136,6 +140,17 @@ impl Output {
             Sink::Parquet(writer) => writer.finish(),
         }
     }
+}
+
+/// Gives standard output the largest pipe that any process may have (`/proc/sys/fs/pipe-max-size`), if it is one: the
+/// programs at its ends then wait for each other more rarely.
+fn widen_pipe(out: &io::Stdout) {
+    const BYTES: usize = 1 << 20;
+    // A smaller pipe does as well, only slower.
+    #[cfg(target_os = "linux")]
+    let _ = rustix::pipe::fcntl_setpipe_size(out, BYTES);
+    #[cfg(not(target_os = "linux"))]
+    let _ = (out, BYTES);
 }
 
 /// Returns the format and compression that a file's name implies.

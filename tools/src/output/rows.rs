@@ -77,7 +77,7 @@ pub enum Style {
 }
 
 /// Bytes after which rows should be written.
-const FULL: usize = 1 << 16;
+const FULL: usize = 1 << 18;
 
 /// Rows that are filled cell by cell, from left to right.
 #[derive(Debug)]
@@ -96,6 +96,9 @@ pub struct Rows {
     row: (usize, usize),
     /// Cells with which later rows may begin: ranges of bytes and of cells, and the number of columns.
     kept: Option<(Range<usize>, Range<usize>, usize)>,
+    /// The last cells of lines that differ before them, and the end of each. Empty but for its memory, which is used
+    /// again.
+    tails: (Vec<u8>, Vec<usize>),
 }
 
 impl Rows {
@@ -104,14 +107,23 @@ impl Rows {
     pub fn new(style: Style) -> Self {
         Self {
             style,
-            text: Vec::with_capacity(FULL + FULL / 4),
+            text: Vec::new(),
             ends: Vec::new(),
             column: 0,
             cell: 0,
             count: 0,
             row: (0, 0),
             kept: None,
+            tails: Default::default(),
         }
+    }
+
+    /// Drops all rows, but not their memory.
+    pub fn clear(&mut self) {
+        self.text.clear();
+        self.ends.clear();
+        (self.count, self.kept) = (0, None);
+        self.begin_row();
     }
 
     /// Number of rows.
@@ -208,7 +220,7 @@ impl Rows {
     pub fn lines<E>(&mut self, count: u64, append: impl FnOnce(&mut Vec<u8>) -> Result<(), E>) -> Result<(), E> {
         append(&mut self.text)?;
         self.count += count;
-        self.row = (self.text.len(), self.ends.len());
+        self.begin_row();
         Ok(())
     }
 
@@ -229,15 +241,73 @@ impl Rows {
         }
     }
 
+    /// Appends a row for each of some ids with each of some others, all behind the cells of the current row. In text
+    /// each id is formatted once, and its bytes are copied.
+    pub fn product(&mut self, ones: &[Id], others: &[Id]) {
+        if matches!(self.style, Style::Columns) {
+            self.keep();
+            for (number, one) in ones.iter().enumerate() {
+                for (place, other) in others.iter().enumerate() {
+                    if number + place > 0 {
+                        self.again();
+                    }
+                    self.id(one);
+                    self.id(other);
+                    self.end_row();
+                }
+            }
+            return;
+        }
+        let (head, column) = (self.row.0..self.text.len(), self.column);
+        let (mut tails, mut ends) = std::mem::take(&mut self.tails);
+        for other in others {
+            self.column = column + 1;
+            self.id(other);
+            self.end_line();
+            ends.push(self.text.len() - head.end);
+        }
+        tails.extend(self.text.drain(head.end..));
+        for (number, one) in ones.iter().enumerate() {
+            let row = if number == 0 { head.start } else { self.text.len() };
+            if number > 0 {
+                self.text.extend_from_within(head.clone());
+            }
+            self.column = column;
+            self.id(one);
+            let before = row..self.text.len();
+            let mut from = 0;
+            for &end in &ends {
+                if from > 0 {
+                    self.text.extend_from_within(before.clone());
+                }
+                self.text.extend_from_slice(tails.get(from..end).unwrap_or_default());
+                from = end;
+            }
+        }
+        self.count += (ones.len() * others.len()) as u64;
+        self.begin_row();
+        tails.clear();
+        ends.clear();
+        self.tails = (tails, ends);
+    }
+
     /// Ends a row.
     pub fn end_row(&mut self) {
+        self.end_line();
+        self.count += 1;
+        self.begin_row();
+    }
+
+    fn end_line(&mut self) {
         match self.style {
             Style::Tsv | Style::Csv => self.text.push(b'\n'),
             Style::Json(_) => self.text.extend_from_slice(b"}\n"),
             Style::Columns => {}
         }
+    }
+
+    fn begin_row(&mut self) {
         self.column = 0;
-        self.count += 1;
         self.row = (self.text.len(), self.ends.len());
     }
 
@@ -318,6 +388,29 @@ mod tests {
             rows.end_row();
         }
         rows
+    }
+
+    #[test]
+    fn each_id_with_each_other() {
+        const COLUMNS: [Column; 3] = [Column::fingerprint("f"), Column::id("a"), Column::id("b")];
+        let ids = [Id::Number(7), Id::from("a\"b"), Id::from(","), Id::from(""), Id::Number(1 << 60)];
+        for style in [Style::Tsv, Style::Csv, Style::Json(&COLUMNS), Style::Columns] {
+            let [mut at_once, mut singly] = [(); 2].map(|()| Rows::new(style));
+            for (ones, others) in [(0..5, 1..4), (2..3, 0..2), (1..4, 2..3), (0..1, 4..5), (0..0, 0..1), (0..5, 0..5)] {
+                let (ones, others) = (&ids[ones], &ids[others]);
+                if !ones.is_empty() {
+                    at_once.fingerprint(0x1f_u64);
+                }
+                at_once.product(ones, others);
+                for (one, other) in ones.iter().flat_map(|one| others.iter().map(move |other| (one, other))) {
+                    singly.fingerprint(0x1f_u64);
+                    singly.id(one);
+                    singly.id(other);
+                    singly.end_row();
+                }
+            }
+            assert_eq!((at_once.text, at_once.ends, at_once.count), (singly.text, singly.ends, singly.count));
+        }
     }
 
     #[test]

@@ -195,7 +195,7 @@ impl<F: Fingerprint> Found<F> {
         let mut writing = Writing::new(output);
         match self {
             Self::All(clustering) => write_labels(clustering, min_size, &mut writing)?,
-            Self::Changes(changes, lines) => copied::write(changes, lines, writing.style(), &mut writing)?,
+            Self::Changes(changes, lines) => copied::write(changes, lines, &mut writing)?,
         }
         writing.finish()
     }

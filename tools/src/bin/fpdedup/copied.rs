@@ -22,11 +22,11 @@ struct Gathered {
 pub(crate) fn write<F: Fingerprint>(
     changes: &ClusterChanges<F>,
     lines: &LabelLines,
-    style: Style,
     writing: &mut Writing,
 ) -> anyhow::Result<()> {
+    let empty = writing.empty();
     let add = |gathered: &mut Gathered, change: ClusterChange<F>| {
-        let rows = gathered.rows.get_or_insert_with(|| Rows::new(style));
+        let rows = gathered.rows.get_or_insert_with(|| empty.take());
         match change {
             ClusterChange::Same(same) => {
                 let copied = rows.lines(same.end - same.start, |out| lines.append(&same, out));

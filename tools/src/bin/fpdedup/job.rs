@@ -2,6 +2,7 @@
 
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::Instant;
 
 use anyhow::{Context, bail};
@@ -12,7 +13,7 @@ use fpstore_tools::interrupt::{self, Stop};
 use fpstore_tools::memory;
 use fpstore_tools::notice;
 use fpstore_tools::number::{bytes, count, count_of};
-use fpstore_tools::output::{Output, Rows, Style};
+use fpstore_tools::output::{Output, Rows, UsedRows};
 use fpstore_tools::progress::Progress;
 use fpstore_tools::ranks::Space;
 use fpstore_tools::size;
@@ -207,18 +208,20 @@ impl<'a> Job<'a> {
 /// Writes rows as they are found. It keeps an error, because the library accepts only errors of its own.
 pub(crate) struct Writing {
     output: Output,
+    empty: Arc<UsedRows>,
     rows: u64,
     failed: Option<anyhow::Error>,
 }
 
 impl Writing {
     pub(crate) fn new(output: Output) -> Self {
-        Self { output, rows: 0, failed: None }
+        let empty = Arc::new(UsedRows::new(output.style()));
+        Self { output, empty, rows: 0, failed: None }
     }
 
-    /// Style of the rows.
-    pub(crate) fn style(&self) -> Style {
-        self.output.style()
+    /// Where threads take empty rows.
+    pub(crate) fn empty(&self) -> Arc<UsedRows> {
+        Arc::clone(&self.empty)
     }
 
     pub(crate) fn write(&mut self, rows: &Rows) -> ControlFlow<()> {
@@ -237,7 +240,10 @@ impl Writing {
 
     /// Writes the rows that the library found, if any.
     pub(crate) fn write_found(&mut self, rows: Option<Rows>) -> fpstore::Result<ControlFlow<()>> {
-        Ok(rows.map_or(ControlFlow::Continue(()), |rows| self.write(&rows)))
+        let Some(rows) = rows else { return Ok(ControlFlow::Continue(())) };
+        let step = self.write(&rows);
+        self.empty.give_back(rows);
+        Ok(step)
     }
 
     /// Returns the error that stopped the writing, if any.

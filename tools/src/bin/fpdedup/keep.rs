@@ -131,20 +131,20 @@ type Found = [Option<Rows>; 2];
 
 /// Writes a row for every cluster and, if evidence is wanted, for every record that is not kept.
 fn write<F: Fingerprint>(clustering: &Clustering<F>, outputs: &mut [Option<Writing>; 2]) -> anyhow::Result<LeftOut> {
-    let [style_of_kept, style_of_removed] = outputs.each_ref().map(|writing| writing.as_ref().map(Writing::style));
+    let [empty_of_kept, empty_of_removed] = outputs.each_ref().map(|writing| writing.as_ref().map(Writing::empty));
     let end = |rows: &mut Rows| {
         rows.end_row();
         if rows.is_full() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     };
     let keep = |[rows, _]: &mut Found, label: Label<F>| {
-        let Some(style) = style_of_kept else { return ControlFlow::Continue(()) };
-        let rows = rows.get_or_insert_with(|| Rows::new(style));
+        let Some(empty) = &empty_of_kept else { return ControlFlow::Continue(()) };
+        let rows = rows.get_or_insert_with(|| empty.take());
         push_label(rows, &label);
         end(rows)
     };
     let remove = |[_, rows]: &mut Found, one: Removed<F>| {
-        let Some(style) = style_of_removed else { return ControlFlow::Continue(()) };
-        let rows = rows.get_or_insert_with(|| Rows::new(style));
+        let Some(empty) = &empty_of_removed else { return ControlFlow::Continue(()) };
+        let rows = rows.get_or_insert_with(|| empty.take());
         push_record(rows, &one.record);
         [&one.keeper, &one.cluster].into_iter().for_each(|label| push_label(rows, label));
         match one.nearness {
@@ -169,7 +169,7 @@ fn write<F: Fingerprint>(clustering: &Clustering<F>, outputs: &mut [Option<Writi
         }
         Ok(ControlFlow::Continue(()))
     };
-    let left = match (style_of_kept, style_of_removed) {
+    let left = match (&empty_of_kept, &empty_of_removed) {
         (None, None) => LeftOut::default(),
         (_, None) => clustering.visit_kept(keep, sink)?,
         (_, Some(_)) => {

@@ -125,8 +125,9 @@ fn write_pairs(job: &Job<'_>, which: Which, pairs: KeyPairs, indexes: [&KeyIndex
         if !rows.is_full() {
             return Ok(ControlFlow::Continue(()));
         }
-        let full = std::mem::replace(&mut rows, Rows::new(writing.style()));
-        Ok(writing.write(&full))
+        let step = writing.write(&rows);
+        rows.clear();
+        Ok(step)
     })?;
     let _ = writing.write(&rows);
     shown.finish();

@@ -14,9 +14,9 @@ pub(crate) fn write_labels<F: Fingerprint>(
     min_size: u64,
     writing: &mut Writing,
 ) -> fpstore::Result<()> {
-    let style = writing.style();
+    let empty = writing.empty();
     let add = |rows: &mut Option<Rows>, one: Clustered<F>| {
-        let rows = rows.get_or_insert_with(|| Rows::new(style));
+        let rows = rows.get_or_insert_with(|| empty.take());
         if one.size.is_none_or(|size| size >= min_size) {
             push(rows, &one);
         }

@@ -78,13 +78,12 @@ fn write<F: Fingerprint>(
     let texts = kinds.map(|kind| kind == IdKind::Text);
     let path = job.options.output.as_deref();
     let output = Output::open(("--output", path), job.json(), columns, F::WIDTH, &texts)?;
-    let style = output.style();
-    let empty = || Rows::new(style);
     let mut writing = Writing::new(output);
+    let empty = writing.empty();
     let shown = job.watch("pairs", pairs.progress())?;
     if which.distinct {
         let map = |pairs: &[fpstore::pairs::Pair<F>]| {
-            let mut rows = empty();
+            let mut rows = empty.take();
             for pair in pairs {
                 rows.fingerprint(pair.a);
                 rows.fingerprint(pair.b);
@@ -96,7 +95,7 @@ fn write<F: Fingerprint>(
         pairs.visit_distinct(map, |rows| writing.write_found(rows))?;
     } else {
         let add = |rows: &mut Option<Rows>, found: RecordPairs<'_, F>| {
-            let rows = rows.get_or_insert_with(&empty);
+            let rows = rows.get_or_insert_with(|| empty.take());
             push(rows, found);
             if rows.is_full() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
         };
@@ -109,20 +108,8 @@ fn write<F: Fingerprint>(
 }
 
 fn push<F: Fingerprint>(rows: &mut Rows, found: RecordPairs<'_, F>) {
-    let mut first = true;
-    for a in found.a {
-        for b in found.b {
-            if std::mem::take(&mut first) {
-                rows.fingerprint(found.pair.a);
-                rows.fingerprint(found.pair.b);
-                rows.number(found.pair.distance().into());
-                rows.keep();
-            } else {
-                rows.again();
-            }
-            rows.id(a);
-            rows.id(b);
-            rows.end_row();
-        }
-    }
+    rows.fingerprint(found.pair.a);
+    rows.fingerprint(found.pair.b);
+    rows.number(found.pair.distance().into());
+    rows.product(found.a, found.b);
 }

@@ -71,7 +71,7 @@ fn write<'a, F: Fingerprint>(
         scan::push(&mut rows, fingerprint, id);
         if rows.is_full() {
             output.write(&rows)?;
-            rows = Rows::new(output.style());
+            rows.clear();
         }
     }
     output.write(&rows)?;

@@ -62,7 +62,7 @@ fn all<F: Fingerprint>(
             push(&mut rows, fingerprint, &id);
             if rows.is_full() {
                 output.write(&rows)?;
-                rows = Rows::new(output.style());
+                rows.clear();
             }
         }
     }

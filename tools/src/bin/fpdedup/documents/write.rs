@@ -56,7 +56,7 @@ pub(super) fn removed(
         if rows.is_full() {
             interrupt::check()?;
             output.write(&rows)?;
-            rows = Rows::new(output.style());
+            rows.clear();
         }
     }
     output.write(&rows)?;

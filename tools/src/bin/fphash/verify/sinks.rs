@@ -162,7 +162,7 @@ impl<'a> Sinks<'a> {
             rows.end_row();
             if rows.is_full() {
                 sink.output.write(rows)?;
-                sink.rows = Rows::new(sink.output.style());
+                rows.clear();
             }
         }
         Ok(())
