@@ -147,7 +147,7 @@ impl Options {
     /// Runs loads, compactions, joins and batches of queries on this many threads; by default one a processor
     /// ([`std::thread::available_parallelism`]). Stores opened with clones of the same options share them. Threads
     /// start with the first operation and stay for the next one; an operation that starts during another one has its
-    /// own threads.
+    /// own threads. Pairs of records take twice as many, half of which mostly wait.
     #[must_use]
     pub fn with_threads(mut self, threads: usize) -> Self {
         self.executor = Arc::new(Executor::new(threads));

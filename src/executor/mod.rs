@@ -7,8 +7,9 @@
 //! operation uses it again; two simultaneous operations have two crews. So a thread that waits for a part of its
 //! operation takes other parts of the same operation only, never work that needs a lock or a queue of the waiting
 //! operation. A limit on the number of crews would let one operation wait for another that waits for its lock; so the
-//! threads are bounded by those of [`crate::Options::with_threads`] for each operation that callers run at a time. Pairs
-//! of records are two: one crew finds pairs of fingerprints, and mostly waits while another one makes pairs of records.
+//! threads are bounded by those of [`crate::Options::with_threads`] for each operation that callers run at a time. A
+//! search for pairs of records has two crews: one finds pairs of fingerprints, and mostly waits while the other one makes
+//! pairs of records.
 //!
 //! **Background threads** (`background.rs`) flush and compact. Each is a crew of one; `rate_limiter.rs` paces
 //! compaction.

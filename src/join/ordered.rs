@@ -2,7 +2,7 @@
 //!
 //! The results of tasks wait for those of the tasks before them, up to a number of results in all; a thread that is too
 //! far ahead waits. So memory is bounded for any number of results, and their order does not depend on the number of
-//! threads. The task whose results are taken never waits for others.
+//! threads. The first task waits for the sink alone.
 
 use crate::error::{Error, Result};
 use crate::executor::{Condvar, Mutex};
@@ -14,7 +14,7 @@ use std::sync::Arc;
 /// Results that may wait, for each thread and at least.
 const WAITING: usize = 4;
 const LEAST_WAITING: usize = 32;
-/// Results that the first task may have waiting however many the others have.
+/// Results that each of the first tasks, one a thread, may have waiting however many the others have.
 const NEXT: usize = 2;
 /// Tasks that a thread may be ahead.
 const AHEAD: usize = 64;
@@ -59,12 +59,11 @@ impl<T> Drop for Output<T> {
 #[derive(Debug)]
 struct Queues<T> {
     state: Mutex<State<T>>,
-    /// Notified when the first task has a result or an end, or the last thread.
+    /// Notified when the first task has a result, and when a task or a thread has ended.
     ready: Condvar,
     /// Notified when there is room for results or a task.
     room: Condvar,
-    /// Number of results that may wait.
-    most: usize,
+    threads: usize,
 }
 
 #[derive(Debug)]
@@ -74,6 +73,7 @@ struct State<T> {
     /// Number of the first task.
     first: usize,
     waiting: usize,
+    /// Threads that have not ended.
     threads: usize,
     is_closed: bool,
 }
@@ -85,24 +85,28 @@ struct Queue<T> {
 }
 
 impl<T> State<T> {
-    /// The queue of a task, and whether it is the first; `None` if no more results are wanted.
-    fn queue(&mut self, task: usize) -> Option<(&mut Queue<T>, bool)> {
+    /// The queue of a task, and its place behind the first one; `None` if no more results are wanted.
+    fn queue(&mut self, task: usize) -> Option<(&mut Queue<T>, usize)> {
         let place = task.checked_sub(self.first).filter(|_| !self.is_closed)?;
-        Some((self.begun.get_mut(place)?, place == 0))
+        Some((self.begun.get_mut(place)?, place))
     }
 }
 
 impl<T> Queues<T> {
     fn new(threads: usize) -> Self {
         let state = State { begun: VecDeque::new(), first: 0, waiting: 0, threads, is_closed: false };
-        let most = (WAITING * threads).max(LEAST_WAITING);
-        Self { state: Mutex::new(state), ready: Condvar::new(), room: Condvar::new(), most }
+        Self { state: Mutex::new(state), ready: Condvar::new(), room: Condvar::new(), threads }
+    }
+
+    /// Number of results that may wait.
+    fn most(&self) -> usize {
+        (WAITING * self.threads).max(LEAST_WAITING)
     }
 
     /// Waits until the next task is not too far ahead, and opens its queue.
-    fn begin<J>(self: &Arc<Self>, tasks: &Mutex<std::vec::IntoIter<J>>, threads: usize) -> Option<(J, Output<T>)> {
+    fn begin<J>(self: &Arc<Self>, tasks: &Mutex<std::vec::IntoIter<J>>) -> Option<(J, Output<T>)> {
         let mut state = self.state.lock();
-        while !state.is_closed && state.begun.len() > AHEAD * threads {
+        while !state.is_closed && state.begun.len() > AHEAD * self.threads {
             state = self.room.wait(state);
         }
         if state.is_closed {
@@ -117,12 +121,12 @@ impl<T> Queues<T> {
     fn push(&self, task: usize, result: T) -> Step {
         let mut state = self.state.lock();
         loop {
-            let has_room = state.waiting < self.most;
-            let Some((queue, is_first)) = state.queue(task) else { return Err(Stop::Enough) };
-            if has_room || (is_first && queue.results.len() < NEXT) {
+            let has_room = state.waiting < self.most();
+            let Some((queue, place)) = state.queue(task) else { return Err(Stop::Enough) };
+            if has_room || (place < self.threads && queue.results.len() < NEXT) {
                 queue.results.push_back(result);
                 state.waiting += 1;
-                if is_first {
+                if place == 0 {
                     self.ready.notify_all();
                 }
                 return Ok(());
@@ -149,8 +153,8 @@ impl<T> Queues<T> {
                 if let Some(result) = queue.results.pop_front() {
                     let may_wait = queue.results.len() < NEXT;
                     state.waiting -= 1;
-                    // Not for each result: threads that wake have to find room for several.
-                    if may_wait || state.waiting == self.most / 2 {
+                    // As seldom as may be: threads that wake should find room for several results.
+                    if may_wait || state.waiting == self.most() / 2 {
                         self.room.notify_all();
                     }
                     return Ok(Some(result));
@@ -168,7 +172,6 @@ impl<T> Queues<T> {
             state = self.ready.wait(state);
         }
     }
-
 }
 
 /// Counts a thread, also if it panics.
@@ -210,7 +213,7 @@ pub(crate) fn ordered<J: Send, W, T: Send>(
             scope.spawn(move |_| {
                 let _working = Working(queues);
                 let mut worker = worker();
-                while let Some((task, output)) = queues.begin(tasks, threads) {
+                while let Some((task, output)) = queues.begin(tasks) {
                     match work(&mut worker, task, &output) {
                         Ok(()) => {}
                         Err(Stop::Enough) => break,
@@ -252,7 +255,7 @@ mod tests {
             Ok(if seen.len() == stop_at { ControlFlow::Break(()) } else { ControlFlow::Continue(()) })
         };
         let result = ordered(None, &pool, (0..1000).collect(), || &begun, work, &mut sink);
-        assert!(stop_at > 1000 || begun.load(Ordering::Relaxed) < stop_at + 2 * AHEAD * threads);
+        assert!(stop_at > 1000 || begun.load(Ordering::Relaxed) <= stop_at + AHEAD * threads + 1);
         (seen, result)
     }
 

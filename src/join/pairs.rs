@@ -148,7 +148,7 @@ impl<F: Fingerprint> Pairs<F> {
     }
 
     /// Calls `sink` with the gathered results of all pairs of records, in order, until it breaks. `add` is called on
-    /// the threads that find the pairs, and breaks when a result is large enough to be handed on.
+    /// several threads, and breaks when a result is large enough to be handed on.
     ///
     /// # Errors
     /// As [`Pairs::visit_distinct`].
@@ -164,11 +164,7 @@ impl<F: Fingerprint> Pairs<F> {
             || Expander::new(left, right, &add, &results, (self.sorted, self.first_only), &self.job.progress);
         let taker = || -> Box<dyn Taker<F> + '_> { Box::new(expander()) };
         let mut sink = results.taken_by(sink);
-        if self.sorted {
-            self.visit_sorted(true, &taker, &mut sink)
-        } else {
-            self.visit_in_lots(&taker, &mut sink)
-        }
+        if self.sorted { self.visit_sorted(true, &taker, &mut sink) } else { self.visit_in_lots(&taker, &mut sink) }
     }
 
     fn prepare(&self) -> Result<()> {
@@ -176,12 +172,7 @@ impl<F: Fingerprint> Pairs<F> {
         self.right.as_ref().map_or(Ok(()), |right| right.segments::<F>(&self.job).map(|_| ()))
     }
 
-    pub(crate) fn run(
-        &self,
-        memory: u64,
-        taker: MakeTaker<'_, F>,
-        sink: &mut Sink<'_>,
-    ) -> Result<ControlFlow<()>> {
+    pub(crate) fn run(&self, memory: u64, taker: MakeTaker<'_, F>, sink: &mut Sink<'_>) -> Result<ControlFlow<()>> {
         let right = self.right.as_ref().map(CleanSegments::ready);
         let JobContext { progress, executor, .. } = &self.job;
         let mut join = Join::new(self.left.ready(), right, self.k, memory, progress, executor);

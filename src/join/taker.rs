@@ -10,7 +10,7 @@ use std::collections::HashMap;
 use std::ops::ControlFlow;
 use std::sync::{Mutex, PoisonError};
 
-/// Takes pairs on the thread that finds them.
+/// Takes pairs on one of the threads of a crew.
 pub(crate) trait Taker<F> {
     /// Takes some pairs, perhaps to keep them for later.
     fn take(&mut self, pairs: &[(F, F)], output: &Output<Ticket>) -> Step;
@@ -58,7 +58,7 @@ impl<T> Results<T> {
 }
 
 /// Pairs that are handed on together: few, because the results made of them may be large.
-pub(crate) const CHUNK: usize = 2048;
+const CHUNK: usize = 2048;
 
 /// Gathers pairs and makes a result of many at a time.
 pub(crate) struct PairChunks<'a, F, T, M> {

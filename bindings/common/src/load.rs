@@ -2,7 +2,7 @@
 
 use arrow_array::ArrayRef;
 use fpstore::bulk::{LoadReport, RecordSorter, RemoveReport, ReplaceReport, SortedRecords};
-use fpstore::{Fingerprint, Result};
+use fpstore::{Fingerprint, IdKind, Result};
 
 use crate::input::{IdColumn, fingerprints, in_row};
 use crate::open::{Handle, with_store};
@@ -46,7 +46,9 @@ pub fn load(
     seen: impl FnMut(u64) -> Result<()>,
 ) -> Result<Loaded> {
     with_store!(handle.store()?, store => {
-        let (sorted, loaded) = sort(handle, batches, seen)?;
+        let sorter = RecordSorter::new(handle.path(), &handle.options);
+        let sorter = if store.parameters().ids() == IdKind::None { sorter.counted() } else { sorter };
+        let (sorted, loaded) = sort(handle, sorter, batches, seen)?;
         match deed {
             Deed::Add => {
                 let report: LoadReport = store.bulk_load(sorted)?;
@@ -66,12 +68,12 @@ pub fn load(
 
 fn sort<F: Fingerprint>(
     handle: &Handle,
+    mut sorter: RecordSorter<F>,
     batches: impl Iterator<Item = Result<Columns>>,
     mut seen: impl FnMut(u64) -> Result<()>,
 ) -> Result<(SortedRecords<F>, Loaded)> {
     /// Records between two looks at whether the work is to end.
     const PIECE: u64 = 1 << 16;
-    let mut sorter = RecordSorter::<F>::new(handle.path(), &handle.options);
     let mut loaded = Loaded::default();
     for batch in batches {
         handle.stop.check()?;

@@ -142,16 +142,20 @@ impl Output {
     }
 }
 
-/// Gives standard output the largest pipe that any process may have (`/proc/sys/fs/pipe-max-size`), if it is one: the
-/// programs at its ends then wait for each other more rarely.
+/// Widens standard output, if it is a pipe: the programs at its ends then wait for each other less often. A smaller
+/// pipe does as well.
+#[cfg(target_os = "linux")]
 fn widen_pipe(out: &io::Stdout) {
+    /// As much as each process may have by default (`/proc/sys/fs/pipe-max-size`).
     const BYTES: usize = 1 << 20;
-    // A smaller pipe does as well, only slower.
-    #[cfg(target_os = "linux")]
-    let _ = rustix::pipe::fcntl_setpipe_size(out, BYTES);
-    #[cfg(not(target_os = "linux"))]
-    let _ = (out, BYTES);
+    if rustix::pipe::fcntl_getpipe_size(out).is_ok_and(|bytes| bytes < BYTES) {
+        let _ = rustix::pipe::fcntl_setpipe_size(out, BYTES);
+    }
 }
+
+/// Only Linux has pipes that can be widened.
+#[cfg(not(target_os = "linux"))]
+fn widen_pipe(_: &io::Stdout) {}
 
 /// Returns the format and compression that a file's name implies.
 fn format_of(option: &str, path: &Path, json: bool) -> anyhow::Result<(Format, Compression)> {

@@ -132,6 +132,11 @@ impl Rows {
         self.count
     }
 
+    /// Bytes of memory of the text.
+    pub(super) fn memory(&self) -> usize {
+        self.text.capacity()
+    }
+
     /// Whether there are enough rows to write them.
     #[must_use]
     pub fn is_full(&self) -> bool {
@@ -242,12 +247,18 @@ impl Rows {
     }
 
     /// Appends a row for each of some ids with each of some others, all behind the cells of the current row. In text
-    /// each id is formatted once, and its bytes are copied.
+    /// each id is formatted once, and its bytes are copied. [`Rows::again`] has to follow another [`Rows::keep`].
     pub fn product(&mut self, ones: &[Id], others: &[Id]) {
+        if ones.is_empty() || others.is_empty() {
+            self.text.truncate(self.row.0);
+            self.ends.truncate(self.row.1);
+            return self.begin_row();
+        }
         if matches!(self.style, Style::Columns) {
             self.keep();
             for (number, one) in ones.iter().enumerate() {
                 for (place, other) in others.iter().enumerate() {
+                    // The first row has its cells already.
                     if number + place > 0 {
                         self.again();
                     }
@@ -396,11 +407,11 @@ mod tests {
         let ids = [Id::Number(7), Id::from("a\"b"), Id::from(","), Id::from(""), Id::Number(1 << 60)];
         for style in [Style::Tsv, Style::Csv, Style::Json(&COLUMNS), Style::Columns] {
             let [mut at_once, mut singly] = [(); 2].map(|()| Rows::new(style));
-            for (ones, others) in [(0..5, 1..4), (2..3, 0..2), (1..4, 2..3), (0..1, 4..5), (0..0, 0..1), (0..5, 0..5)] {
+            for (ones, others) in
+                [(0..5, 1..4), (2..3, 0..2), (1..4, 2..3), (0..1, 4..5), (0..0, 0..1), (1..4, 2..2), (0..5, 0..5)]
+            {
                 let (ones, others) = (&ids[ones], &ids[others]);
-                if !ones.is_empty() {
-                    at_once.fingerprint(0x1f_u64);
-                }
+                at_once.fingerprint(0x1f_u64);
                 at_once.product(ones, others);
                 for (one, other) in ones.iter().flat_map(|one| others.iter().map(move |other| (one, other))) {
                     singly.fingerprint(0x1f_u64);

@@ -1,11 +1,14 @@
 //! Rows whose memory is used again.
 //!
-//! Threads fill rows, and another one writes and would free them: the allocator would return most of that memory to the
-//! system, which clears it before the next rows get it.
+//! Threads fill rows, and another one writes them. If that one freed them, the allocator would return most of their
+//! memory to the system, which clears it before the next rows get it.
 
 use std::sync::{Mutex, PoisonError};
 
 use super::rows::{Rows, Style};
+
+/// Bytes of memory from which on rows are freed: those of long ids.
+const LARGE: usize = 1 << 20;
 
 /// Empty rows of one style.
 #[derive(Debug)]
@@ -30,6 +33,9 @@ impl UsedRows {
 
     /// Drops rows of the style, but not their memory.
     pub fn give_back(&self, mut rows: Rows) {
+        if rows.memory() > LARGE {
+            return;
+        }
         rows.clear();
         self.used.lock().unwrap_or_else(PoisonError::into_inner).push(rows);
     }
@@ -54,6 +60,9 @@ mod tests {
             rows.number(number);
             used.give_back(rows);
         }
-        assert_eq!(used.used.lock().unwrap().len(), 1);
+        let mut large = used.take();
+        large.word(&"x".repeat(LARGE + 1));
+        used.give_back(large);
+        assert_eq!(used.used.lock().unwrap().len(), 0);
     }
 }

@@ -251,7 +251,8 @@ impl<F: Fingerprint> Asker<'_, F> {
             self.look.push_match(&mut rows, query, found, again);
             totals.matches += records(found);
             if rows.is_full() {
-                failed = out.write(&std::mem::replace(&mut rows, self.look.rows())).err();
+                failed = out.write(&rows).err();
+                rows.clear();
             }
             if failed.is_none() { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
         })?;

@@ -242,7 +242,8 @@ fn write<F: Fingerprint>(
             }
         }
         if rows.is_full() {
-            out.write(&std::mem::replace(&mut rows, look.rows()))?;
+            out.write(&rows)?;
+            rows.clear();
         }
     }
     out.write(&rows)?;
