@@ -3,7 +3,7 @@
 use crate::points::{SHARE, every, is_long};
 use crate::support::{Fixture, Random, families, numbered, real, uniform, wide};
 use fpstore::env::Env;
-use fpstore::pairs::{Pair, Pairs, RecordPair};
+use fpstore::pairs::{Pair, Pairs, RecordPair, RecordPairs};
 use fpstore::{Design, ErrorKind, Fingerprint, Id, IdKind, Parameters, ReadMode, Record, Result, Store, U256};
 use rayon::prelude::*;
 use std::cell::LazyCell;
@@ -410,6 +410,34 @@ fn damage_is_an_error_and_not_a_pair_less() {
         }
     }
     assert_eq!(errors, 1);
+}
+
+#[test]
+fn pairs_that_were_found_before_damage_are_handed_on() {
+    /// Pairs that a thread hands on together.
+    const CHUNK: u64 = 2048;
+    let fixture = Fixture::new(ReadMode::Pread);
+    // The first fifth of the fingerprints have two records each.
+    let spread = |number: u64| number * (u64::MAX / 100_000) + (number.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 24);
+    let record = |number: u64| Record { fingerprint: spread(number % 100_000), id: Id::Number(number) };
+    drop(fixture.load(&Parameters::new(3), &(0..120_000).map(record).collect::<Vec<_>>(), 1));
+    let segment = Path::new("store/00000001.segment");
+    let mut bytes = fixture.env.bytes(segment).unwrap();
+    bytes[300_000] ^= 1;
+    fixture.env.create(segment).unwrap().write_all(&bytes).unwrap();
+    let store = Store::<u64>::open_read_only(&fixture.path, &fixture.options).unwrap();
+    let mut found = 0;
+    let add = |all: &mut u64, pairs: RecordPairs<'_>| {
+        *all += (pairs.a.len() * pairs.b.len()) as u64;
+        ControlFlow::Continue(())
+    };
+    let sink = |pairs| {
+        found += pairs;
+        Ok(ControlFlow::Continue(()))
+    };
+    let error = store.pairs(3).unwrap().visit_records(add, sink).unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::Damaged, "{error}");
+    assert!((20_000 / CHUNK * CHUNK..=20_000).contains(&found), "{found}");
 }
 
 #[test]
