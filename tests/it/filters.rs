@@ -245,7 +245,7 @@ fn a_panic_while_a_filter_is_made_does_not_keep_the_store_waiting() {
 
 #[test]
 fn small_stores_have_none() {
-    let store = store_of(&Parameters::new(3), &numbered(&uniform(5000, 36)), 1, ReadMode::Mmap);
+    let store = store_of(&Parameters::new(3), &numbered(&uniform(4000, 36)), 1, ReadMode::Mmap);
     assert_eq!(store.statistics().filter_bytes, 0);
 }
 

@@ -4,8 +4,8 @@
 //! thirty prefixes; one false positive in 23 costs less than the memory to prevent it. Within radius 3 there are
 //! thousands: a filter with twice the bits has one in 160, which saves some two hundred blocks a query.
 
-/// Keys of the smallest table with a filter; a smaller table stays in the cache.
-const LEAST_KEYS: u64 = 1 << 16;
+/// Keys of the smallest table with a filter: with fewer, its blocks are few.
+const LEAST_KEYS: u64 = 1 << 12;
 /// The least radius of a [`DENSE`] filter.
 const DENSE_FROM: u32 = 2;
 

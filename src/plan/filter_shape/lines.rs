@@ -143,7 +143,7 @@ mod tests {
     fn at_least_21_bits_a_key_and_at_most_32() {
         assert!(matches!(FilterShape::new(50_400_000, 22, Some(1)), Some(FilterShape::Bloom(_))));
         for (keys, leading, told) in
-            [(65_536, 12, 12), (20_000_000, 27, 19), (1_000_000_000, 32, 25), (1 << 33, 32, 28)]
+            [(4096, 8, 8), (65_536, 12, 12), (20_000_000, 27, 19), (1_000_000_000, 32, 25), (1 << 33, 32, 28)]
         {
             let shape = shape(keys, leading);
             assert_eq!((shape.told(), shape.prefix(), shape.flipped), (told, told + 16, leading.min(told + 7)));
@@ -154,7 +154,7 @@ mod tests {
 
     #[test]
     fn wanted_prefixes_are_within_the_radius_and_within_the_distance() {
-        for (keys, leading) in [(1_000_000_000, 32), (20_000_000, 28), (70_000, 20), (70_000, 12)] {
+        for (keys, leading) in [(1_000_000_000, 32), (20_000_000, 28), (70_000, 20), (70_000, 12), (4096, 10)] {
             let shape = shape(keys, leading);
             for (radius, distance) in [(0, 0), (1, 3), (0, 3), (1, 1), (2, 3)] {
                 let masks = shape.wanted_masks(radius, distance);

@@ -141,8 +141,8 @@ mod tests {
 
     #[test]
     fn none_for_a_small_table() {
-        assert_eq!(FilterShape::new(65_535, 32, Some(1)), None);
-        assert!(FilterShape::new(65_536, 32, Some(1)).is_some());
+        assert_eq!(FilterShape::new(4095, 32, Some(1)), None);
+        assert!(FilterShape::new(4096, 32, Some(1)).is_some());
     }
 
     #[test]
