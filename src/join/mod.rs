@@ -19,7 +19,8 @@
 //! `keys/` finds the pairs of a key index, whose records share keys.
 //!
 //! A join runs on a crew of the store's executor, which no other work uses meanwhile; one that makes pairs of records
-//! runs on two. The caller's thread takes the results. Nothing is written but unnamed temporary files: segments (format-spec/segment.md) and sorted runs.
+//! runs on two. The caller's thread takes the results. Nothing is written but unnamed temporary files: segments
+//! (format-spec/segment.md) and sorted runs.
 
 mod buckets;
 mod budget;

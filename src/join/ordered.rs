@@ -74,7 +74,7 @@ struct State<T> {
     first: usize,
     waiting: usize,
     /// Threads that have not ended.
-    threads: usize,
+    working: usize,
     is_closed: bool,
 }
 
@@ -94,7 +94,7 @@ impl<T> State<T> {
 
 impl<T> Queues<T> {
     fn new(threads: usize) -> Self {
-        let state = State { begun: VecDeque::new(), first: 0, waiting: 0, threads, is_closed: false };
+        let state = State { begun: VecDeque::new(), first: 0, waiting: 0, working: threads, is_closed: false };
         Self { state: Mutex::new(state), ready: Condvar::new(), room: Condvar::new(), threads }
     }
 
@@ -166,7 +166,7 @@ impl<T> Queues<T> {
                     self.room.notify_all();
                     continue;
                 }
-            } else if state.threads == 0 {
+            } else if state.working == 0 {
                 return Ok(None);
             }
             state = self.ready.wait(state);
@@ -179,7 +179,7 @@ struct Working<'a, T>(&'a Queues<T>);
 
 impl<T> Drop for Working<'_, T> {
     fn drop(&mut self) {
-        self.0.state.lock().threads -= 1;
+        self.0.state.lock().working -= 1;
         self.0.ready.notify_all();
     }
 }

@@ -254,10 +254,7 @@ fn a_damaged_table_has_no_filter_and_says_so_when_asked() {
     let records: Vec<Record> = numbered(&uniform(100_000, 37));
     let mut fixture = Fixture::new(ReadMode::Pread);
     drop(fixture.load(&Parameters::new(3), &records, 1));
-    let path = fixture.path.join("00000001.segment");
-    let mut bytes = fixture.env.bytes(&path).unwrap();
-    bytes[5000] ^= 1;
-    fixture.env.set_bytes(&path, bytes);
+    fixture.damage(5000);
     fixture.options = fixture.options.with_filters(Filters::AtOpen);
     let store = <Store>::open_read_only(&fixture.path, &fixture.options).unwrap();
     assert_eq!(store.filter_bytes() * 2, store.statistics().filter_bytes);

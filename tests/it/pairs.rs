@@ -2,13 +2,11 @@
 
 use crate::points::{SHARE, every, is_long};
 use crate::support::{Fixture, Random, families, numbered, real, uniform, wide};
-use fpstore::env::Env;
 use fpstore::pairs::{Pair, Pairs, RecordPair, RecordPairs};
 use fpstore::{Design, ErrorKind, Fingerprint, Id, IdKind, Parameters, ReadMode, Record, Result, Store, U256};
 use rayon::prelude::*;
 use std::cell::LazyCell;
 use std::ops::ControlFlow;
-use std::path::Path;
 
 /// Too little memory for twenty thousand fingerprints.
 const LITTLE: u64 = 1 << 20;
@@ -397,10 +395,7 @@ fn who_has_enough_may_stop() {
 fn damage_is_an_error_and_not_a_pair_less() {
     let fixture = Fixture::new(ReadMode::Pread);
     drop(fixture.load(&Parameters::new(3), &numbered(&real()), 1));
-    let segment = Path::new("store/00000001.segment");
-    let mut bytes = fixture.env.bytes(segment).unwrap();
-    bytes[100_000] ^= 1;
-    fixture.env.create(segment).unwrap().write_all(&bytes).unwrap();
+    fixture.damage(100_000);
     let store = Store::<u64>::open_read_only(&fixture.path, &fixture.options).unwrap();
     let mut errors = 0;
     for pair in store.pairs(3).unwrap().distinct().unwrap() {
@@ -421,10 +416,7 @@ fn pairs_that_were_found_before_damage_are_handed_on() {
     let spread = |number: u64| number * (u64::MAX / 100_000) + (number.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 24);
     let record = |number: u64| Record { fingerprint: spread(number % 100_000), id: Id::Number(number) };
     drop(fixture.load(&Parameters::new(3), &(0..120_000).map(record).collect::<Vec<_>>(), 1));
-    let segment = Path::new("store/00000001.segment");
-    let mut bytes = fixture.env.bytes(segment).unwrap();
-    bytes[300_000] ^= 1;
-    fixture.env.create(segment).unwrap().write_all(&bytes).unwrap();
+    fixture.damage(300_000);
     let store = Store::<u64>::open_read_only(&fixture.path, &fixture.options).unwrap();
     let mut found = 0;
     let add = |all: &mut u64, pairs: RecordPairs<'_>| {

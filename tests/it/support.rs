@@ -107,6 +107,14 @@ impl Fixture {
         Self { env, options: self.options.clone().with_env(shared), path: self.path.clone() }
     }
 
+    /// Flips a bit of a byte of the first segment's file.
+    pub(crate) fn damage(&self, at: usize) {
+        let segment = self.path.join("00000001.segment");
+        let mut bytes = self.env.bytes(&segment).unwrap();
+        bytes[at] ^= 1;
+        self.env.set_bytes(&segment, bytes);
+    }
+
     /// Loads the records in `segments` loads of about equal size.
     pub(crate) fn load(&self, parameters: &Parameters, records: &[Record], segments: usize) -> Store {
         self.load_wide(parameters, records, segments)
