@@ -87,6 +87,15 @@ def make_keys(fingerprints, order, leading, width):
     heads = take_bits(fingerprints, order[: min(leading, row + 6, 64 - row)], width)
     return sorted(head << row | number for number, head in enumerate(heads))
 
+def make_heads(fingerprints, order, leading, width):
+    """Tables: the keys of a table after the first, ascending and followed by zeros up to 64 bits."""
+    keys = make_keys(fingerprints, order, leading, width)
+    if width == 64:
+        return keys
+    row = (len(fingerprints) - 1).bit_length() if fingerprints else 0
+    bits = min(leading, row + 6, 64 - row) + row
+    return [key << 64 - bits for key in keys]
+
 def take_bits(fingerprints, order, width):
     """The bits of some numbers in this order. Bits that stay neighbours, (first, number of bits), move together."""
     runs = []

@@ -8,9 +8,11 @@ import struct
 from collections import namedtuple
 
 from conventions import VERSION, check_checksum, require, xxh64
+from filters import read_filters
 from logs import MOST_NUMBER, read_log
 from keys import check_keys, with_keys
-from plan import ID_INDEX as HAS_ID_INDEX, KEYS as HAS_KEYS, NO_IDS, NUMBERS, TABLES, read_parameters
+from plan import ID_INDEX as HAS_ID_INDEX, KEYS as HAS_KEYS, NO_IDS, NUMBERS, TABLES
+from plan import make_heads, read_parameters, table_orders
 from segment import read_segment
 
 # ---- manifest.md -----------------------------------------------------------------------------------------------------
@@ -106,7 +108,9 @@ def read_store(directory, files, note):
     def segment(entry, parameters):
         files.append(os.path.join(directory, "%08d.segment" % entry[0]))
         require(os.path.isfile(files[-1]), "no such file, but the manifest names it")
-        return read_segment(files[-1], parameters, entry)[1:]
+        parts = read_segment(files[-1], parameters, entry)[1:]
+        check_filters(directory, files, parameters, entry, parts[0][0])
+        return parts
     # Oldest first.
     for run in manifest.runs:
         if run.removals:
@@ -125,6 +129,21 @@ def read_store(directory, files, note):
     if parameters.keys:
         return parameters, with_keys(parameters.keys, existing, keyed)
     return parameters, existing
+
+def check_filters(directory, files, parameters, entry, fingerprints):
+    """Saved filters of a segment, if there are any: they must be those of its tables."""
+    path = os.path.join(directory, "%08d.filters" % entry[0])
+    if not os.path.isfile(path):
+        return
+    files.append(path)
+    distinct, width = sorted(set(fingerprints)), parameters.width
+    keys = []
+    for number, (order, leading) in enumerate(table_orders(parameters)):
+        if number == 0:
+            keys.append([fingerprint >> width - 64 for fingerprint in distinct])
+        else:
+            keys.append(make_heads(distinct, order, leading, width))
+    read_filters(path, entry[4], keys)
 
 def check_id_index(records, found):
     """Id index: it must have each pair of a hash and a rank once, and no other."""

@@ -39,8 +39,9 @@ pub enum Maintenance {
     Manual,
 }
 
-/// When prefix filters are made. They take about a byte of memory a fingerprint and table (two if the table is probed
-/// within radius 2 or more), and save queries most of the blocks they would decode.
+/// When prefix filters are made. They take 1 to 4 bytes of memory a fingerprint and table
+/// ([`Options::with_filter_memory`]), and save queries most of the blocks they would decode. Where files have them
+/// ([`crate::Store::save_filters`]), they are read, which takes some hundredth of the time.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Filters {

@@ -5,9 +5,11 @@ use crate::db::{MEMORY, Recovered, TornLog};
 use crate::error::{Error, ErrorKind, Result};
 use crate::extsort::Workspace;
 use crate::fingerprint::{Fingerprint, by_width};
-use crate::format::manifest::ManifestData;
+use crate::format::manifest::{ManifestData, RunEntry};
 use crate::options::Options;
-use crate::segment::{Damage, IdIndexEntries, Segment, SegmentRecords, segment_name, verify_segment};
+use crate::segment::{
+    Damage, IdIndexEntries, Segment, SegmentRecords, is_filters, segment_name, verify_filters, verify_segment,
+};
 use crate::version::{Run, StoreContext, manifest};
 use crate::wal::{self, LogReader};
 use std::path::Path;
@@ -27,7 +29,7 @@ pub struct VerifyReport {
     pub torn: Vec<TornLog>,
 }
 
-/// Verifies every byte of a store, or of a single segment or log, even one too damaged to open.
+/// Verifies every byte of a store, or of a single segment, log or file of filters, even one too damaged to open.
 ///
 /// # Errors
 /// `NotFound` if there is nothing at the path; `Io` if something cannot be read. Damage is not an error but in the
@@ -39,6 +41,12 @@ pub fn verify(path: impl AsRef<Path>, options: &Options) -> Result<VerifyReport>
     if env.list(path).is_err() {
         if wal::is_log(path) {
             return verify_log(path, options);
+        }
+        if is_filters(path)
+            && let Some(filters) = verify_filters(env, path, None)?
+        {
+            report.add(filters);
+            return Ok(report);
         }
         env.open(path, options.read_mode).map_err(|error| Error::io("cannot open", path, error))?;
         report.add(verify_segment(env, path, options.read_mode)?);
@@ -82,6 +90,10 @@ fn verify_store(path: &Path, options: &Options, bytes: &[u8]) -> Result<VerifyRe
         }
     }
     verify_logs(path, options, &state, &mut report)?;
+    for entry in state.runs.iter().flat_map(RunEntry::segments) {
+        let filters = verify_filters(env, &path.join(segment_name(entry.number)), Some(entry.footer_checksum))?;
+        filters.into_iter().for_each(|checked| report.add(checked));
+    }
     Ok(report)
 }
 

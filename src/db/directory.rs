@@ -4,7 +4,7 @@ use crate::env::{Env, ReadMode, TEMP_SUFFIX};
 use crate::error::{Error, ErrorKind, Result};
 use crate::format::manifest::ManifestData;
 use crate::options::Options;
-use crate::segment::{is_segment_name, segment_name};
+use crate::segment::{is_segment_name, segment_name, segment_of_filters};
 use crate::version::{LOCK, Lock, hold, manifest};
 use crate::wal;
 use std::io;
@@ -40,7 +40,7 @@ pub(crate) fn vacancy_for_store(env: &dyn Env, path: &Path) -> Result<Vacancy> {
         return refuse("there is a store already".to_owned(), "open it instead of creating it, or choose another path");
     }
     let interrupted = names.iter().any(|name| name == CREATING);
-    let ours = |name: &str| name == LOCK || is_temporary(name) || (interrupted && is_segment_name(name));
+    let ours = |name: &str| name == LOCK || is_temporary(name) || (interrupted && is_of_segment(name));
     match names.iter().find(|name| !ours(name)) {
         Some(name) => refuse(
             format!("the directory is no store and not empty: it has '{name}'"),
@@ -50,9 +50,14 @@ pub(crate) fn vacancy_for_store(env: &dyn Env, path: &Path) -> Result<Vacancy> {
     }
 }
 
+/// Whether a name is that of a segment, or of the filters of one.
+fn is_of_segment(name: &str) -> bool {
+    is_segment_name(name) || segment_of_filters(name).is_some()
+}
+
 /// Whether a name is that of an unfinished file of fpstore. Other `.tmp` files are left alone.
 fn is_temporary(name: &str) -> bool {
-    let ours = |target: &str| target == manifest::NAME || is_segment_name(target) || wal::number_of(target).is_some();
+    let ours = |target: &str| target == manifest::NAME || is_of_segment(target) || wal::number_of(target).is_some();
     name == CREATING || name.strip_suffix(TEMP_SUFFIX).is_some_and(ours)
 }
 
@@ -122,14 +127,15 @@ pub(crate) fn log_bytes(env: &dyn Env, path: &Path) -> u64 {
     logs.into_iter().map(length).fold(0, u64::saturating_add)
 }
 
-/// Removes unfinished files except `keep`, segments that the manifest does not name, and logs whose writes are in
-/// segments. The caller holds the lock of the directory.
+/// Removes unfinished files except `keep`, segments that the manifest does not name with their filters, and logs whose
+/// writes are in segments. The caller holds the lock of the directory.
 pub(crate) fn remove_leftovers(env: &dyn Env, path: &Path, state: &ManifestData, keep: Option<&str>) -> Result<()> {
     let names = env.list(path).map_err(|error| Error::io("cannot list", path, error))?;
     let known: Vec<String> = state.segments().map(|segment| segment_name(segment.number)).collect();
     for name in names {
         let old_log = wal::number_of(&name).is_some_and(|number| number < state.first_log);
-        let orphan = old_log || is_segment_name(&name) && !known.contains(&name);
+        let segment = segment_of_filters(&name).map_or_else(|| name.clone(), segment_name);
+        let orphan = old_log || is_of_segment(&name) && !known.contains(&segment);
         if (is_temporary(&name) || orphan) && keep != Some(&name) {
             let file = path.join(&name);
             match env.remove(&file) {

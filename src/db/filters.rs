@@ -1,4 +1,5 @@
-//! Builds the prefix filters of an open store, before the first query or in the background.
+//! Builds the prefix filters of an open store, before the first query or in the background, or reads those that were
+//! saved beside the segments.
 //!
 //! A budget limits the memory of all filters. Those that are built or being built keep theirs. The rest is divided
 //! evenly: the filters that are missing have fewer bits a key if it is less than Bloom filters for all of them take. If
@@ -10,10 +11,11 @@
 //!
 //! Key indexes have no filters: their queries look up keys, and the numbers of records that they find all exist.
 
+use crate::env::Env;
 use crate::executor::{Condvar, Mutex, spawn_background};
 use crate::options::Filters;
 use crate::plan::filter_shape::{BloomShape, FilterShape};
-use crate::segment::{Filter, Segment, Table};
+use crate::segment::{Filter, Segment, Table, saved_filter};
 use crate::version::StoreContext;
 use std::collections::VecDeque;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -29,6 +31,8 @@ pub struct FilterStatistics {
     pub wanted_bytes: u64,
     /// The filters that are built.
     pub built_bytes: u64,
+    /// Those of them that files have ([`crate::Store::save_filters`]).
+    pub saved_bytes: u64,
     /// What the budget lacks for them, even if no filters are built ([`crate::Filters::Off`]): they have fewer bits, or
     /// some tables have none.
     pub refused_bytes: u64,
@@ -59,6 +63,8 @@ pub(crate) fn statistics(segments: &[Arc<Segment>], context: &StoreContext) -> F
         let granted = granted.map_or(0, FilterShape::bytes);
         statistics.wanted_bytes += need.shape.bytes();
         statistics.built_bytes += need.held.unwrap_or(0);
+        let is_saved = segment.tables().get(table).is_some_and(Table::filter_is_saved);
+        statistics.saved_bytes += if is_saved { need.held.unwrap_or(0) } else { 0 };
         statistics.refused_bytes += need.shape.bytes().saturating_sub(need.held.unwrap_or(granted));
         let has_failed = segment.tables().get(table).is_some_and(Table::filter_failed);
         statistics.failed_bytes += if need.held.is_none() && has_failed { granted } else { 0 };
@@ -157,10 +163,10 @@ impl FilterMaker {
         let mut handles = self.threads.lock();
         handles.retain(|handle| !handle.is_finished());
         for _ in 0..threads {
-            let work = Arc::clone(&self.work);
+            let (work, env) = (Arc::clone(&self.work), Arc::clone(context.env()));
             // Not on a crew: a thread of the crew may wait for the filters. Without these threads queries are only
             // slower. They outlive the operation that starts them.
-            match spawn_background("fpstore filters", move || work.make()) {
+            match spawn_background("fpstore filters", move || work.make(&*env)) {
                 Ok(handle) => handles.push(handle),
                 Err(_) => self.work.end_of_thread(self.work.tables.lock()),
             }
@@ -189,8 +195,8 @@ impl Tables {
 }
 
 impl FilterQueue {
-    /// Builds the waiting filters. A table that cannot be read has no filter; a query of it returns the error.
-    fn make(&self) {
+    /// Reads or builds the waiting filters. A table that cannot be read has no filter; a query of it returns the error.
+    fn make(&self, env: &dyn Env) {
         let mut tables = self.tables.lock();
         while let Some(wanted) = tables.waiting.pop_front().filter(|_| !self.stop.load(Ordering::Relaxed)) {
             tables.at_work.push(wanted.clone());
@@ -198,7 +204,14 @@ impl FilterQueue {
             let ((segment, number), shape) = wanted;
             if let Some(table) = segment.tables().get(number) {
                 // After a panic of the environment, the thread goes on with other tables; `wait` waits for it.
-                let _ = catch_unwind(AssertUnwindSafe(|| table.build_filter(shape, &self.stop)));
+                let _ = catch_unwind(AssertUnwindSafe(|| match saved_filter(env, &segment, number, shape) {
+                    Ok(Some((filter, is_skewed))) => {
+                        table.set_saved_filter(filter, is_skewed);
+                        Ok(())
+                    }
+                    // `verify` reports a file that cannot be read.
+                    Ok(None) | Err(_) => table.build_filter(shape, &self.stop),
+                }));
                 if table.filter().is_none() && !self.stop.load(Ordering::Relaxed) {
                     table.set_filter_failed();
                 }

@@ -1,6 +1,6 @@
 //! The state that all handles and threads of an open store share.
 
-use crate::db::filters::FilterMaker;
+use crate::db::filters::{self, FilterMaker};
 use crate::db::health::{Failing, Health};
 use crate::db::run_builder::Maker;
 use crate::db::version_set::VersionSet;
@@ -10,6 +10,7 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::executor::{Condvar, Mutex, Rank, RankedGuard, RankedMutex, RateLimiter};
 use crate::options::Filters;
 use crate::query::ViewSearcher;
+use crate::segment::save_filters;
 use crate::version::{LatestVersion, ReadView, Run, StoreContext, SuperVersion};
 use std::sync::atomic::AtomicU64;
 use std::sync::{Arc, OnceLock};
@@ -98,6 +99,21 @@ impl StoreInner {
         if seen.segments.len() != now.segments.len() || !seen.segments.iter().zip(&now.segments).all(same) {
             let when = self.context.options.filters;
             self.make_filters(if when == Filters::AtOpen { Filters::Background } else { when });
+        }
+    }
+
+    /// Makes the missing filters within the budget and saves all of them beside their segments. Returns the bytes
+    /// written. A file stays unwritten that has them already.
+    pub(crate) fn save_filters(&self) -> Result<u64> {
+        drop(self.writer()?);
+        let version = self.super_version();
+        self.filters.want(&version.segments, &self.context, Filters::AtOpen);
+        let saved = version.segments.iter().map(|segment| save_filters(self.context.env(), segment)).sum();
+        match filters::statistics(&version.segments, &self.context).failed_bytes {
+            0 => saved,
+            _ => Err(Error::damaged("the filters of some tables cannot be made: the tables cannot be read")
+                .at_path(&self.context.path)
+                .with_remedy("run `fpdump verify`")),
         }
     }
 

@@ -5,6 +5,7 @@ use crate::env::ReadMode;
 use crate::error::{Error, Result};
 use crate::fingerprint::IdKind;
 use crate::format::fields::{Field, Fields};
+use crate::format::filters::{self, FiltersHead};
 use crate::format::footer::{Footer, Span, TableSections};
 use crate::format::id_page::{self, IdPage};
 use crate::format::index::{self, IndexCodec, IndexShape, rows_per_page};
@@ -14,10 +15,10 @@ use crate::format::page::{MIN_SIZE, Stream, checksum};
 use crate::format::{CHECKSUM, KeyFormat, codes, header, id_index, text_index};
 use crate::inspect::logs::{is_log, logs};
 use crate::options::Options;
-use crate::segment::{SegmentFile, read_footer, segment_name};
+use crate::segment::{SegmentFile, filters_path, is_filters, read_footer, segment_name};
 use crate::version::manifest;
 use crate::wal::LogReader;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 type Visit<'a> = dyn FnMut(Field) -> Result<()> + 'a;
 
@@ -34,7 +35,7 @@ fn traced(
     result
 }
 
-/// Calls `visit` with every field of a segment file, a log, a manifest, or of all files of a store, in file order.
+/// Calls `visit` with every field of a segment file, a log, a manifest, a file of filters, or of all files of a store, in file order.
 /// Large runs of packed bits are one field each.
 ///
 /// # Errors
@@ -50,6 +51,9 @@ pub fn explain(
         let state = manifest::read(env, path)?;
         explain(path.join(manifest::NAME), options, visit)?;
         let segments = state.segments().map(|segment| path.join(segment_name(segment.number)));
+        let with_filters = |segment: PathBuf| [filters_path(&segment), segment].into_iter().rev();
+        let is_there = |file: &PathBuf| !is_filters(file) || env.open(file, ReadMode::Pread).is_ok();
+        let segments = segments.flat_map(with_filters).filter(is_there);
         return segments.chain(logs(path, options)?).try_for_each(|file| explain(file, options, visit));
     }
     if path.file_name().is_some_and(|name| name == manifest::NAME) {
@@ -62,6 +66,9 @@ pub fn explain(
     }
     let file = env.open(path, options.read_mode).map_err(|error| Error::io("cannot open", path, error))?;
     let file = SegmentFile::new(path, file);
+    if is_filters(path) {
+        return explain_filters(&file, &mut |field| visit(path, field)).map_err(|error| error.at_path(path));
+    }
     explain_segment(&file, &mut |field| visit(path, field)).map_err(|error| error.at_path(path))
 }
 
@@ -98,6 +105,22 @@ fn explain_segment(file: &SegmentFile, visit: &mut Visit<'_>) -> Result<()> {
     let tail = Span { offset: end, length: file.length() - end };
     let bytes = file.read(tail, &mut buffer)?;
     traced(bytes, tail.offset, |fields| Footer::parse(fields).map(|_| ()), visit)
+}
+
+fn explain_filters(file: &SegmentFile, visit: &mut Visit<'_>) -> Result<()> {
+    let mut buffer = Vec::new();
+    let mut span = Span { offset: 0, length: filters::FIXED as u64 };
+    span.length = FiltersHead::length(file.read(span, &mut buffer)?);
+    let mut head = None;
+    let parse = |fields: &mut Fields<'_>| FiltersHead::parse(fields, file.length()).map(|parsed| head = Some(parsed));
+    traced(file.read(span, &mut buffer)?, 0, parse, visit)?;
+    for filter in head.into_iter().flat_map(|head| head.filters) {
+        span = Span { offset: span.end(), length: filter.shape.bytes() };
+        let bytes = file.read(span, &mut buffer)?.to_vec();
+        let name = format!("table {} words", filter.table);
+        visit(Field { offset: span.offset, bytes, name, value: String::new() })?;
+    }
+    Ok(())
 }
 
 /// The blocks of a table by the index, then codes and index themselves.

@@ -2,6 +2,7 @@
 
 use super::file::{PageBuffer, SegmentFile};
 use super::id_reader::Ids;
+use super::name::filters_path;
 use super::obsolete_files::ObsoleteFiles;
 use super::sketches::Sketches;
 use super::table::{Scratch, Table};
@@ -32,6 +33,7 @@ impl Drop for Segment {
     fn drop(&mut self) {
         if let Some(obsolete_files) = self.obsolete_files.get_mut() {
             obsolete_files.remove(self.file.path());
+            obsolete_files.remove(&filters_path(self.file.path()));
         }
     }
 }

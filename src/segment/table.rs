@@ -36,6 +36,7 @@ pub(crate) struct Table {
     pages: Pages,
     filter: OnceLock<Filter>,
     filter_failed: AtomicBool,
+    filter_is_saved: AtomicBool,
     /// Whether building a filter has shown that its keys are spread unevenly.
     is_skewed: AtomicBool,
     is_first: bool,
@@ -93,6 +94,7 @@ impl Table {
             pages,
             filter: OnceLock::new(),
             filter_failed: AtomicBool::new(false),
+            filter_is_saved: AtomicBool::new(false),
             is_skewed: AtomicBool::new(false),
             is_first: number == 0,
         })
@@ -138,8 +140,29 @@ impl Table {
 
     /// The prefix filter that it should have.
     pub(crate) fn filter_shape(&self) -> Option<FilterShape> {
-        let is_skewed = self.is_skewed.load(atomic::Ordering::Relaxed);
-        self.filter_shape.map(|shape| if is_skewed { FilterShape::Bloom(shape.smaller()) } else { shape })
+        self.filter_shape.map(|shape| if self.is_skewed() { FilterShape::Bloom(shape.smaller()) } else { shape })
+    }
+
+    /// Whether building a filter has shown that its keys are spread too unevenly for lines.
+    pub(crate) fn is_skewed(&self) -> bool {
+        self.is_skewed.load(atomic::Ordering::Relaxed)
+    }
+
+    /// Whether a file has the prefix filter.
+    pub(crate) fn filter_is_saved(&self) -> bool {
+        self.filter_is_saved.load(atomic::Ordering::Relaxed)
+    }
+
+    pub(super) fn set_filter_saved(&self) {
+        self.filter_is_saved.store(true, atomic::Ordering::Relaxed);
+    }
+
+    /// Takes a filter from a file, of keys that are skewed or not.
+    pub(crate) fn set_saved_filter(&self, filter: Filter, is_skewed: bool) {
+        self.is_skewed.fetch_or(is_skewed, atomic::Ordering::Relaxed);
+        if self.filter.set(filter).is_ok() {
+            self.set_filter_saved();
+        }
     }
 
     /// Builds a prefix filter of this shape, unless there is one; stops when `stop` is set.

@@ -71,6 +71,31 @@ impl<F: Fingerprint> Store<F> {
         backup::backup(&self.handle, path.as_ref(), mode)
     }
 
+    /// Makes the missing prefix filters, as [`Store::make_filters`] does, and saves all of them beside their segments:
+    /// programs that open the store read them instead of making them. Returns the bytes written, which is 0 if they
+    /// were saved before.
+    ///
+    /// They take 1 to 4 bytes a fingerprint and table, and no answer depends on them. Later segments have none until
+    /// this is called again. A program for whose memory they are too large makes smaller ones.
+    ///
+    /// ```
+    /// # use fpstore::{Options, Parameters, Records, Store};
+    /// # let directory = tempfile::tempdir()?;
+    /// # let path = directory.path().join("store");
+    /// let loaded = Records::Numbered((1..=10_000u64).map(|n| n.wrapping_mul(0x9e37_79b9_7f4a_7c15)).collect());
+    /// let (store, _) = Store::create_loaded(&path, &Parameters::new(3), &Options::new(), loaded)?;
+    /// assert!(store.save_filters()? > 0);
+    /// assert_eq!(store.save_filters()?, 0);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// `ReadOnly`, `Poisoned`; `Io` from writing, which leaves no file of the filters, or the one before; `Damaged` if a
+    /// table cannot be read, whose filter is then missing.
+    pub fn save_filters(&self) -> Result<u64> {
+        self.inner().save_filters()
+    }
+
     /// Makes one segment of all present records; whether there was anything to do. Records that are written meanwhile
     /// stay in segments of their own.
     ///

@@ -133,6 +133,7 @@ impl AnyStore {
 
         fn sync(&self, durability: Durability) -> Result<()> = |store| store.sync(durability);
         fn compact(&self) -> Result<bool> = |store| store.compact();
+        fn save_filters(&self) -> Result<u64> = |store| store.save_filters();
         fn refresh(&self) -> Result<bool> = |store| store.refresh();
         #[must_use]
         fn statistics(&self) -> Statistics = |store| store.statistics();

@@ -101,6 +101,27 @@ fn creation() {
 }
 
 #[test]
+fn saving_filters() {
+    let records = numbered(&uniform(9000, 81));
+    let name = "00000001.filters";
+    sweep(
+        1,
+        |fixture| drop(fixture.load(&Parameters::new(3), &records, 1)),
+        |fixture, options| <Store>::open(&fixture.path, options)?.save_filters().map(|_| ()),
+        |fixture, done, fault| {
+            // A file that is there is whole.
+            let is_there = fixture.env.bytes(&fixture.path.join(name)).is_some();
+            assert!(is_there || !done, "{fault:?}");
+            let store = <Store>::open(&fixture.path, &fixture.options).unwrap();
+            assert_eq!(store.verify().unwrap().damages, []);
+            assert_eq!(records_in(&store).len(), 9000, "{fault:?}");
+            assert!(!names(fixture).iter().any(|name| name.ends_with(".tmp")), "{fault:?}");
+            assert!(is_there || store.save_filters().unwrap() > 0, "{fault:?}");
+        },
+    );
+}
+
+#[test]
 fn a_second_load() {
     let (old, new) = (numbered(&real()[..400]), numbered(&real()[200..800]));
     let before: BTreeSet<Record> = old.iter().cloned().collect();

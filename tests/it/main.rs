@@ -28,6 +28,7 @@ mod planner;
 mod points;
 mod reading;
 mod removals;
+mod saved_filters;
 mod space;
 mod stores;
 mod strict;

@@ -59,6 +59,8 @@ pub struct FilterReport {
     pub wanted_bytes: u64,
     /// Filters that exist now.
     pub built_bytes: u64,
+    /// Those of them that files have.
+    pub saved_bytes: u64,
     /// Filters that exceed the memory budget, whether or not the others are built.
     pub refused_bytes: u64,
     /// Filters that could not be built.
@@ -176,6 +178,7 @@ impl FilterReport {
         Self {
             wanted_bytes: filters.wanted_bytes,
             built_bytes: filters.built_bytes,
+            saved_bytes: filters.saved_bytes,
             refused_bytes: filters.refused_bytes,
             failed_bytes: filters.failed_bytes,
             budget_bytes: filters.budget_bytes,

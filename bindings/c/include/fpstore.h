@@ -831,10 +831,10 @@ void fps_store_free(fps_store *store);
 
 /**
  * With 1, asks all long work of a store to end, until this is called with 0 or the store is closed. Fail with
- * FPS_STOPPED: loads, fps_insert_many, fps_remove_many, fps_remove_ids, fps_compact and fps_backup, which leave the
- * store as it was; fps_insert_if_new_many, after the rows before; and other writes that have to replace the manifest,
- * such as the first one of a store. Streams of pairs and clusters that write temporary files fail too. Background
- * threads go on. May be called by any thread and by a handler of signals.
+ * FPS_STOPPED: loads, fps_insert_many, fps_remove_many, fps_remove_ids, fps_compact, fps_save_filters and fps_backup,
+ * which leave the store as it was; fps_insert_if_new_many, after the rows before; and other writes that have to
+ * replace the manifest, such as the first one of a store. Streams of pairs and clusters that write temporary files
+ * fail too. Background threads go on. May be called by any thread and by a handler of signals.
  */
 void fps_store_stop(const fps_store *store,
                     int stop);
@@ -894,6 +894,12 @@ fps_kind fps_sync(const fps_store *store, fps_durability durability, fps_error *
  * Merges all runs to one.
  */
 fps_kind fps_compact(const fps_store *store, fps_error **error);
+
+/**
+ * Saves prefix filters in files beside the segments, so that programs read them instead of making them; sets
+ * `*written`, unless it is NULL, to the bytes written. They take 1 to 4 bytes a fingerprint and table.
+ */
+fps_kind fps_save_filters(const fps_store *store, uint64_t *written, fps_error **error);
 
 /**
  * Moves a store that is open with read_only on to the latest state; sets `*changed`, unless it is NULL, to 1 if there

@@ -123,6 +123,24 @@ pub unsafe extern "C" fn fps_compact(store: *const fps_store, error: *mut *mut f
     unsafe { border(error, || with(store, |handle| handle.compact().map(drop))) }
 }
 
+/// Saves prefix filters in files beside the segments, so that programs read them instead of making them; sets
+/// `*written`, unless it is NULL, to the bytes written. They take 1 to 4 bytes a fingerprint and table.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn fps_save_filters(
+    store: *const fps_store,
+    written: *mut u64,
+    error: *mut *mut fps_error,
+) -> fps_kind {
+    // SAFETY: the rules of the header.
+    unsafe {
+        border(error, || {
+            let bytes = with_store(store, |store| store.save_filters())?;
+            given::set(written, bytes);
+            Ok(())
+        })
+    }
+}
+
 /// Moves a store that is open with read_only on to the latest state; sets `*changed`, unless it is NULL, to 1 if there
 /// was one, otherwise to 0.
 #[unsafe(no_mangle)]

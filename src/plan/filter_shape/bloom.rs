@@ -2,12 +2,15 @@
 //!
 //! It consists of words of 64 bits, in which each prefix sets a few bits of one. A query within radius 1 looks up some
 //! thirty prefixes; one false positive in 23 costs less than the memory to prevent it. Within radius 3 there are
-//! thousands: a filter with twice the bits has one in 160, which saves some two hundred blocks a query.
+//! thousands, and of a table far larger than the caches a block costs more: a filter with twice the bits has one in 160
+//! (benches/results/queries.md has what that saves).
 
 /// Keys of the smallest table with a filter: with fewer, its blocks are few.
 const LEAST_KEYS: u64 = 1 << 12;
 /// The least radius of a [`DENSE`] filter.
 const DENSE_FROM: u32 = 2;
+/// The least keys of a [`DENSE`] filter within any radius.
+const DENSE_KEYS: u64 = 1 << 25;
 
 pub(crate) const LINE: u64 = 8;
 
@@ -50,7 +53,8 @@ impl BloomShape {
         if keys < LEAST_KEYS {
             return None;
         }
-        let density = if radius.is_some_and(|radius| radius >= DENSE_FROM) { DENSE } else { USUAL };
+        let is_dense = keys >= DENSE_KEYS || radius.is_some_and(|radius| radius >= DENSE_FROM);
+        let density = if is_dense { DENSE } else { USUAL };
         let words = ((keys as f64 * density.bits / 64.0) as u64 + 1).next_multiple_of(LINE);
         let prefix = leading.min(keys.ilog2() + 9);
         // Enough that hardly more than one existing prefix shares a line on average; more would fill lines unevenly.
@@ -121,6 +125,8 @@ mod tests {
         assert_eq!((usual.prefix, usual.density, usual.words), (33, USUAL, 2_343_752));
         assert_eq!((dense.prefix, dense.density, dense.words), (33, DENSE, 4_687_504));
         assert_eq!(BloomShape::new(n, 32, None), BloomShape::new(n, 32, Some(0)));
+        let large = BloomShape::new(100_000_000, 64, Some(1)).unwrap();
+        assert_eq!(large.density, DENSE);
         for shape in [usual, dense] {
             let (full, known) = (shape.false_positives(2e7), shape.density.false_positives);
             assert!((full - known).abs() < 1e-4, "{full} {known}");

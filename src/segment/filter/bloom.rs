@@ -27,6 +27,14 @@ impl BloomFilter {
         self.words.as_mut_slice().iter_mut().skip(prefix.place as usize).take(1).for_each(|word| *word |= mask);
     }
 
+    pub(super) fn of_words(shape: BloomShape, words: Array) -> Self {
+        Self { shape, words }
+    }
+
+    pub(super) fn words(&self) -> &[u64] {
+        self.words.as_slice()
+    }
+
     pub(super) fn shape(&self) -> BloomShape {
         self.shape
     }

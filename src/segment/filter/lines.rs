@@ -37,6 +37,14 @@ pub(crate) struct LineFilter {
 }
 
 impl LineFilter {
+    pub(super) fn of_words(shape: LineShape, words: Array) -> Self {
+        Self { shape, words }
+    }
+
+    pub(super) fn words(&self) -> &[u64] {
+        self.words.as_slice()
+    }
+
     pub(super) fn shape(&self) -> LineShape {
         self.shape
     }

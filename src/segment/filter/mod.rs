@@ -1,16 +1,17 @@
-//! The prefix filter of a table, in memory only: excludes almost every prefix that no key has.
+//! The prefix filter of a table, in memory: excludes almost every prefix that no key has.
 //!
 //! A query probes every prefix within a few flips of its own. Of long prefixes hardly any exists, so a look-up in the
 //! filter, a line or two of memory, saves finding, reading and decoding a block. There are no false negatives.
 //!
 //! `plan` chooses one of two kinds ([`FilterShape`]) by the memory there is. *Lines* hold some leading bits of nearly
 //! every key, and find those that are near the query's. A *Bloom filter* is asked for one prefix at a time. A filter is
-//! built from the table's keys when a store is opened, and never stored.
+//! built from the table's keys when a store is opened, or read from a file beside the segment (`saved_filters`).
 
 mod bloom;
 mod lines;
 mod prefix;
 
+use crate::env::Array;
 use crate::fingerprint::leading_ones;
 use crate::plan::filter_shape::FilterShape;
 use bloom::{BloomBuilder, BloomFilter};
@@ -28,6 +29,21 @@ impl Filter {
         match self {
             Self::Lines(filter) => FilterShape::Lines(filter.shape()),
             Self::Bloom(filter) => FilterShape::Bloom(filter.shape()),
+        }
+    }
+
+    /// The filter of this shape whose words were saved.
+    pub(super) fn of_words(shape: FilterShape, words: Array) -> Self {
+        match shape {
+            FilterShape::Lines(shape) => Self::Lines(LineFilter::of_words(shape, words)),
+            FilterShape::Bloom(shape) => Self::Bloom(BloomFilter::of_words(shape, words)),
+        }
+    }
+
+    pub(super) fn words(&self) -> &[u64] {
+        match self {
+            Self::Lines(filter) => filter.words(),
+            Self::Bloom(filter) => filter.words(),
         }
     }
 

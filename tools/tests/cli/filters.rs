@@ -1,7 +1,8 @@
-//! Prefix filters: their memory limit, and warnings about filters that do not fit.
+//! Prefix filters: their memory limit, warnings about filters that do not fit, and saving them.
 
 use crate::support::{Place, Random, fails, fpdump, fpload, fpquery, json_object, lines, stdout};
 
+use std::fs;
 use std::path::{Path, PathBuf};
 
 /// Bytes of the filter of one table of [`store`].
@@ -71,7 +72,7 @@ fn statistics_tell_what_is_made_and_what_is_left_out() {
         let report = json_object(&told);
         assert_eq!(report["filter_bytes"], built, "{report}");
         let expected = serde_json::json!({
-            "wanted_bytes": 2 * ONE, "built_bytes": built, "refused_bytes": 2 * ONE - built, "failed_bytes": 0,
+            "wanted_bytes": 2 * ONE, "built_bytes": built, "saved_bytes": 0, "refused_bytes": 2 * ONE - built, "failed_bytes": 0,
             "budget_bytes": memory,
         });
         assert_eq!(report["filters"], expected);
@@ -81,4 +82,54 @@ fn statistics_tell_what_is_made_and_what_is_left_out() {
     assert_eq!(report["filters"]["built_bytes"], 0, "fpdump makes none");
     assert!(report["filters"]["budget_bytes"].as_u64().unwrap() > 0, "{report}");
     assert!(stdout(fpdump().arg("stats").arg(&store)).contains("prefix filters"));
+}
+
+#[test]
+fn saved_filters_are_used_and_go_with_their_segment() {
+    let place = Place::new();
+    let store = store(&place);
+    let file = store.join("00000001.filters");
+    let save = |options: &[&str], saved: u64| {
+        let report = json_object(&stdout(fpload().args(["--save-filters", "--json"]).args(options).arg(&store)));
+        assert_eq!((&report["filter_bytes_saved"], &report["records"]), (&saved.into(), &0.into()), "{report}");
+    };
+    let dry = fpload().args(["--save-filters", "--dry-run"]).arg(&store).assert().success();
+    let said = String::from_utf8_lossy(&dry.get_output().stderr).into_owned();
+    assert!(said.contains("would get files of its prefix filters") && !file.exists(), "{said}");
+    save(&[], 2 * ONE + 64);
+    save(&[], 0);
+    let used = |saved: u64| {
+        let report = json_object(&told(&store, &["--filter", "on", "--quiet", "--stats", "--json"]));
+        assert_eq!(report["filters"]["built_bytes"], 2 * ONE);
+        assert_eq!(report["filters"]["saved_bytes"], saved, "{report}");
+    };
+    used(2 * ONE);
+    stdout(fpdump().arg("verify").arg(&store));
+    stdout(fpdump().arg("verify").arg(&file));
+    assert!(stdout(fpdump().arg("hex").arg(&file)).contains("table 1 words"));
+    // Damage is reported, and changes no answer.
+    let mut bytes = fs::read(&file).unwrap();
+    bytes[1000] ^= 1;
+    fs::write(&file, &bytes).unwrap();
+    used(ONE);
+    for damaged in [&store, &file] {
+        let report = fpdump().arg("verify").arg(damaged).assert().code(1).get_output().stdout.clone();
+        let report = String::from_utf8(report).unwrap();
+        assert!(
+            report.contains("00000001.filters: filters, offset 64") && report.contains("remove the file"),
+            "{report}"
+        );
+    }
+    save(&[], 2 * ONE + 64);
+    // Loads save those of the new segment too; compaction removes the files.
+    let report = json_object(&stdout(
+        fpload()
+            .args(["--save-filters", "--compact", "--json"])
+            .arg(&store)
+            .arg("-")
+            .write_stdin("0123456789abcdef\t70001\n"),
+    ));
+    assert!(report["filter_bytes_saved"].as_u64() > Some(2 * ONE), "{report}");
+    assert!(!file.exists() && store.join("00000003.filters").exists());
+    fails(fpload().args(["--create", "--kind", "keys", "--save-filters"]).arg(place.path("keys")), &["--save-filters"]);
 }

@@ -145,6 +145,7 @@ static void copy(fps_store *store, const char *path)
     fps_store *other;
     fps_loaded loaded = {.struct_size = sizeof loaded};
     size_t rows = 0;
+    uint64_t written = 1;
     char *json, *other_json;
 
     OK(fps_create(path, NULL, NULL, &other, &error));
@@ -152,6 +153,9 @@ static void copy(fps_store *store, const char *path)
     OK(fps_load_stream(other, FPS_ADD, &stream, NULL, NULL, NULL, NULL, &loaded, &error));
     CHECK(stream.release == NULL && loaded.added == count);
     OK(fps_compact(other, &error));
+    OK(fps_save_filters(other, &written, &error));
+    CHECK(written == 0);
+    OK(fps_save_filters(other, NULL, &error));
     OK(fps_stats(store, &json, &error));
     OK(fps_stats(other, &other_json, &error));
     CHECK(json[0] == '{' && strstr(json, "\"records\":") && strstr(json, "\"tables\":[{"));

@@ -24,6 +24,7 @@ static void null_pointers(const char *directory)
     FAILS(FPS_INVALID_INPUT, "store is NULL", fps_store_close(NULL, &error));
     FAILS(FPS_INVALID_INPUT, "store is NULL", fps_sync(NULL, FPS_SYNC, &error));
     FAILS(FPS_INVALID_INPUT, "store is NULL", fps_compact(NULL, &error));
+    FAILS(FPS_INVALID_INPUT, "store is NULL", fps_save_filters(NULL, NULL, &error));
     FAILS(FPS_INVALID_INPUT, "store is NULL", fps_refresh(NULL, &flag, &error));
     FAILS(FPS_INVALID_INPUT, "store is NULL", fps_stats(NULL, &json, &error));
     CHECK(json == NULL);

@@ -19,6 +19,19 @@ fn id_given(id: Option<&Bound<'_, PyAny>>) -> PyResult<Option<GivenId>> {
 
 #[pymethods]
 impl PyStore {
+    /// Saves prefix filters in files beside the segments, so that later `open` reads them instead of making them.
+    /// Returns the bytes written, 0 if they were saved before or the tables are small. They take 1 to 4 bytes a
+    /// fingerprint and table.
+    ///
+    /// Raises ReadOnlyError, PoisonedError.
+    ///
+    /// >>> store.save_filters()
+    /// 0
+    fn save_filters(&self, py: Python<'_>) -> PyResult<u64> {
+        let handle = self.0.get()?;
+        call::change(py, &handle, |_| Ok(()), |handle| handle.store()?.save_filters())
+    }
+
     /// Adds a record, or all records of two columns at once. `durability` says what the write survives when the call
     /// returns: "sync" a power failure, "buffered" the end of the process, "sync-all" as sync, with the file's
     /// metadata.

@@ -150,7 +150,7 @@ pub(crate) enum What {
     },
     /// Checks every byte and names every damaged place
     Verify {
-        /// A store, a segment file, a log or a manifest
+        /// A store, a segment file, a log, a file of filters or a manifest
         path: PathBuf,
     },
     /// The tables: their order of bits, their probing radii, and the predicted cost of queries
@@ -168,7 +168,7 @@ pub(crate) enum What {
     },
     /// Every byte of a file with its meaning
     Hex {
-        /// A segment file, a manifest, a log, or a store: all its files
+        /// A segment file, a manifest, a log, a file of filters, or a store: all its files
         path: PathBuf,
     },
     /// The runs of a store, and their segments

@@ -51,6 +51,7 @@ Examples:
   fpload --create --kind keys index keys.parquet     keys of one's own: `id`, and `keys`, a list
   fpload --id-index store                      add an index of the ids to a store without one
   fpload --compact store                       merge all segments: faster queries
+  fpload --save-filters store                  save prefix filters: a program with many queries starts faster
   fpload --memory 1GiB --tmp-dir /scratch store huge.parquet
   fpload --dry-run store more.tsv              check the input, write nothing
   fpload --plan list --records 1000000000      costs of the designs for uniformly distributed fingerprints
@@ -127,6 +128,11 @@ pub(crate) struct Args {
     /// Merge all segments into one, after the load if there are inputs
     #[arg(long)]
     pub(crate) compact: bool,
+
+    /// Save prefix filters beside the segments, after the load if there are inputs: programs that make many queries read
+    /// them instead of making them. They take 1 to 4 bytes for each fingerprint and table, of disk and of memory
+    #[arg(long)]
+    pub(crate) save_filters: bool,
 
     /// Memory of the load, at least 64MiB; the rest is sorted in temporary files [default: half of the
     /// machine's]

@@ -16,7 +16,7 @@ use crate::args::Args;
 use crate::gather::PassedOver;
 use crate::summary::Rest;
 use crate::summary::fingerprints::{self as summary, Deed, Done};
-use crate::writing::{self, DONE, compact_after_removal, options, warn_of_torn_logs};
+use crate::writing::{self, DONE, compact_after_removal, options, save_filters, warn_of_torn_logs};
 
 /// Rejects options that do not fit the store's ids, before any input is read.
 pub(crate) fn check(args: &Args, parameters: &Parameters) -> anyhow::Result<()> {
@@ -75,11 +75,12 @@ pub(crate) fn remove<F: Fingerprint>(args: &Args, path: &Path, parameters: &Para
     warn_of_torn_logs(&store);
     let report = store.bulk_remove_ids(&ids)?;
     let compacted = compact_after_removal(args, &store)?;
+    let filters = save_filters(args, &store)?;
     progress.finish();
     interrupt::leaves(DONE);
     warn_of_unknown(&report);
     let deed = Deed::RemovedIds(report);
-    let rest = Rest { compacted, seconds: started.elapsed().as_secs_f64() };
+    let rest = Rest { compacted, filters, seconds: started.elapsed().as_secs_f64() };
     summary::done(args, &Done { path, deed, store: &store, passed_over: PassedOver::default(), rest })
 }
 
@@ -94,10 +95,11 @@ pub(crate) fn index<F: Fingerprint>(args: &Args, path: &Path, parameters: &Param
     let is_new = fpstore::admin::add_id_index(path, &options(args))?;
     let store = Store::<F>::open(path, &options(args))?;
     let compacted = if args.compact && !is_new { Some(store.compact()?) } else { None };
+    let filters = save_filters(args, &store)?;
     progress.finish();
     interrupt::leaves(DONE);
     let deed = Deed::Indexed(is_new);
-    let rest = Rest { compacted, seconds: started.elapsed().as_secs_f64() };
+    let rest = Rest { compacted, filters, seconds: started.elapsed().as_secs_f64() };
     summary::done(args, &Done { path, deed, store: &store, passed_over: PassedOver::default(), rest })
 }
 

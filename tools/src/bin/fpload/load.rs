@@ -13,7 +13,7 @@ use crate::args::{Args, StoreKind};
 use crate::gather::{Gathered, Inputs, Load};
 use crate::summary::Rest;
 use crate::summary::fingerprints::{self as summary, Deed, Done};
-use crate::writing::{DONE, compact_after_removal, options, warn_of_torn_logs};
+use crate::writing::{DONE, compact_after_removal, options, save_filters, warn_of_torn_logs};
 use crate::{by_id, creation, keys, writing};
 
 /// Default width of a new store's fingerprints.
@@ -41,7 +41,8 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
         creation::check_options(args, width)?;
         return by_width!(width, F => create::<F>(args, path, inputs));
     }
-    if args.inputs.is_empty() && (args.remove || args.replace || !(args.compact || args.id_index)) {
+    if args.inputs.is_empty() && (args.remove || args.replace || !(args.compact || args.id_index || args.save_filters))
+    {
         bail!("no INPUT; name files with fingerprints, or - for standard input");
     }
     let parameters = fpstore::parameters_of(path, &options(args)).map_err(|error| match error.kind() {
@@ -85,9 +86,10 @@ fn create<F: Fingerprint>(args: &Args, path: &Path, inputs: Inputs) -> anyhow::R
         let (store, report) = Store::create_loaded(path, &parameters, &options(args), records)?;
         (store, Deed::Created(Some(report)))
     };
+    let filters = save_filters(args, &store)?;
     progress.finish();
     interrupt::leaves(DONE);
-    let rest = Rest { compacted: None, seconds: started.elapsed().as_secs_f64() };
+    let rest = Rest { compacted: None, filters, seconds: started.elapsed().as_secs_f64() };
     summary::done(args, &Done { path, deed, store: &store, passed_over, rest })
 }
 
@@ -117,7 +119,7 @@ fn change<F: Fingerprint>(args: &Args, path: &Path, inputs: Inputs) -> anyhow::R
     let store = Store::<F>::open(path, &options(args))?;
     warn_of_torn_logs(&store);
     let (deed, compacted) = match (args.inputs.is_empty(), args.remove) {
-        (true, _) => (Deed::Nothing, Some(store.compact()?)),
+        (true, _) => (Deed::Nothing, if args.compact { Some(store.compact()?) } else { None }),
         // Compaction leaves one segment, even if nothing was removed.
         (false, true) => {
             let report = store.bulk_remove(records)?;
@@ -139,9 +141,10 @@ fn change<F: Fingerprint>(args: &Args, path: &Path, inputs: Inputs) -> anyhow::R
         }
         (false, false) => (Deed::Loaded(store.bulk_load(records)?), None),
     };
+    let filters = save_filters(args, &store)?;
     progress.finish();
     interrupt::leaves(DONE);
-    let rest = Rest { compacted, seconds: started.elapsed().as_secs_f64() };
+    let rest = Rest { compacted, filters, seconds: started.elapsed().as_secs_f64() };
     summary::done(args, &Done { path, deed, store: &store, passed_over, rest })
 }
 

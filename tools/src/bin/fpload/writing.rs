@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use anyhow::Context;
+use fpstore::admin::FilterStatistics;
 use fpstore::{Filters, Fingerprint, Maintenance, Options, Store};
 use fpstore_tools::progress::Progress;
 use fpstore_tools::{interrupt, memory, notice};
@@ -20,6 +21,29 @@ pub(crate) fn compact_after_removal<F: Fingerprint>(args: &Args, store: &Store<F
     }
     interrupt::leaves(REMOVED);
     Ok(Some(store.compact().context(REMOVED)?))
+}
+
+/// The prefix filters that were saved.
+#[derive(Clone, Copy)]
+pub(crate) struct SavedFilters {
+    /// Bytes that were written now.
+    pub(crate) written: u64,
+    /// Bytes of the filters that are saved, and of those for which there was no memory.
+    pub(crate) saved: u64,
+    pub(crate) refused: u64,
+}
+
+/// Saves the prefix filters of a store, if that was requested.
+pub(crate) fn save_filters<F: Fingerprint>(args: &Args, store: &Store<F>) -> anyhow::Result<Option<SavedFilters>> {
+    const WRITTEN: &str =
+        "all else is done, and the prefix filters are not saved; `fpload --save-filters STORE` does that";
+    if !args.save_filters {
+        return Ok(None);
+    }
+    interrupt::leaves(WRITTEN);
+    let written = store.save_filters().context(WRITTEN)?;
+    let FilterStatistics { saved_bytes, refused_bytes, .. } = store.filter_statistics();
+    Ok(Some(SavedFilters { written, saved: saved_bytes, refused: refused_bytes }))
 }
 
 /// Reports torn tails of logs. Their writes were never acknowledged, but the user should know.
@@ -47,5 +71,6 @@ pub(crate) fn options(args: &Args) -> Options {
         .with_filters(Filters::Off)
         .with_maintenance(Maintenance::Foreground)
         .with_load_memory(memory::of_load(args.memory) - documents)
+        .with_filter_memory(memory::of_load(args.memory))
         .with_temp_dir(args.tmp_dir.as_deref())
 }

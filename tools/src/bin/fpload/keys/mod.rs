@@ -39,6 +39,7 @@ fn check(args: &Args) -> anyhow::Result<()> {
         (args.plan.is_some(), "--plan"),
         (args.codec.is_some(), "--codec"),
         (args.records.is_some(), "--records"),
+        (args.save_filters, "--save-filters"),
     ];
     if let Some((_, option)) = refused.into_iter().find(|(given, _)| *given) {
         bail!("{option} does not go with keys");
@@ -82,7 +83,7 @@ pub(crate) fn create(args: &Args, path: &Path) -> anyhow::Result<()> {
     let (index, loaded) = KeyIndex::create_loaded(path, &parameters, &options(args), records)?;
     progress.finish();
     interrupt::leaves(DONE);
-    let rest = Rest { compacted: None, seconds: started.elapsed().as_secs_f64() };
+    let rest = Rest { compacted: None, filters: None, seconds: started.elapsed().as_secs_f64() };
     summary::done(args, path, &Deed::Created(Some(loaded)), &index, &left_out, rest)
 }
 
@@ -142,7 +143,7 @@ pub(crate) fn change(args: &Args, path: &Path, parameters: &Parameters, format: 
     let compacted = if args.compact { Some(index.compact()?) } else { None };
     progress.finish();
     interrupt::leaves(DONE);
-    let rest = Rest { compacted, seconds: started.elapsed().as_secs_f64() };
+    let rest = Rest { compacted, filters: None, seconds: started.elapsed().as_secs_f64() };
     summary::done(args, path, &deed, &index, &left_out, rest)
 }
 
@@ -159,7 +160,7 @@ fn add_id_index(args: &Args, path: &Path, parameters: &Parameters) -> anyhow::Re
     let compacted = if args.compact && !is_new { Some(index.compact()?) } else { None };
     progress.finish();
     interrupt::leaves(DONE);
-    let rest = Rest { compacted, seconds: started.elapsed().as_secs_f64() };
+    let rest = Rest { compacted, filters: None, seconds: started.elapsed().as_secs_f64() };
     summary::done(args, path, &Deed::Indexed(is_new), &index, &nothing, rest)
 }
 

@@ -17,6 +17,7 @@ use fpstore_tools::report;
 use serde::Serialize;
 
 use crate::args::Args;
+use crate::writing::SavedFilters;
 
 /// Lines for people.
 type Fact = (&'static str, String);
@@ -95,7 +96,23 @@ pub(crate) struct About<'a> {
 pub(crate) struct Rest {
     /// Whether there was anything to compact; `None` if compaction was not requested.
     pub(crate) compacted: Option<bool>,
+    pub(crate) filters: Option<SavedFilters>,
     pub(crate) seconds: f64,
+}
+
+impl SavedFilters {
+    fn told(self) -> String {
+        let Self { written, saved, refused } = self;
+        let mut told = match (saved, written) {
+            (0, _) => "none: the tables are small".to_owned(),
+            (_, 0) => format!("nothing to do: {} are saved", bytes(saved)),
+            _ => format!("{} saved beside the segments", bytes(written)),
+        };
+        if refused > 0 {
+            told += &format!("; {} less than they should have, for want of memory (--memory)", bytes(refused));
+        }
+        told
+    }
 }
 
 /// The object for programs. `Kind` is what stores of one kind say of themselves, `More` what they say of a load.
@@ -130,6 +147,9 @@ struct Outcome<More> {
     #[serde(skip_serializing_if = "Option::is_none")]
     id_index_made: Option<bool>,
     compacted: bool,
+    /// Bytes of prefix filters that were written, if that was requested.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    filter_bytes_saved: Option<u64>,
     seconds: f64,
     records_per_second: f64,
     /// Records in the whole store after the load.
@@ -165,7 +185,7 @@ impl About<'_> {
         self,
         deed: &Deed<Load, Replacement>,
         told: Told<impl Serialize, impl Serialize>,
-        Rest { compacted, seconds }: Rest,
+        Rest { compacted, filters, seconds }: Rest,
     ) -> anyhow::Result<()> {
         let rate = float(told.records) / seconds.max(1e-9);
         let mut facts = vec![("store", format!("{} ({}; {})", self.path.display(), deed.act(), told.described))];
@@ -177,6 +197,7 @@ impl About<'_> {
             let what = if compacted { "to one run" } else { "nothing to do: there are no two runs" };
             facts.push(("compacted", what.to_owned()));
         }
+        facts.extend(filters.map(|filters| ("filters", filters.told())));
         facts.push(("holds", format!("{} in {}", told.holds, bytes(told.file_bytes))));
         facts.push(("time", format!("{seconds:.2} s, {} records a second", count(rounded(rate)))));
         facts.extend(told.bits);
@@ -186,6 +207,7 @@ impl About<'_> {
             not_found: deed.not_found(),
             id_index_made: deed.id_index_made(),
             compacted: compacted == Some(true),
+            filter_bytes_saved: filters.map(|filters| filters.written),
             seconds,
             records_per_second: rate,
             store_records: told.store_records,
@@ -204,7 +226,8 @@ impl About<'_> {
             (_, true) => "would be removed from",
             _ if args.replace => "would be replaced in",
             _ if args.inputs.is_empty() && args.id_index => "would get an index of its ids",
-            _ if args.inputs.is_empty() => "would be compacted",
+            _ if args.inputs.is_empty() && args.compact => "would be compacted",
+            _ if args.inputs.is_empty() => "would get files of its prefix filters",
             _ => "would be added to",
         };
         let input = match args.by_id {
