@@ -41,7 +41,7 @@ pub enum Maintenance {
 
 /// When prefix filters are made. They take 1 to 4 bytes of memory a fingerprint and table
 /// ([`Options::with_filter_memory`]), and save queries most of the blocks they would decode. Where files have them
-/// ([`crate::Store::save_filters`]), they are read, which takes some hundredth of the time.
+/// ([`crate::Store::save_filters`]), they are read, which takes some thirtieth of the time.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Filters {

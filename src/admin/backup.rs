@@ -1,7 +1,7 @@
 //! A copy of an open store.
 //!
-//! The copy holds one state of the store with all writes from before the call. Every byte of it is verified before the
-//! call returns; on error there is no copy. Specified in format-spec/store.md, Backing up.
+//! The copy holds one state of the store with all writes from before the call, and no saved filters. Every byte of it
+//! is verified before the call returns; on error there is no copy. Specified in format-spec/store.md, Backing up.
 
 use crate::admin::verify::{VerifyReport, verify};
 use crate::db::{CREATING, Handle, Maker, begin_creation, effective, hold_vacant, records_of_view, undo_creation};

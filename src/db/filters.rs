@@ -12,6 +12,7 @@
 //! Key indexes have no filters: their queries look up keys, and the numbers of records that they find all exist.
 
 use crate::env::Env;
+use crate::error::{Error, ErrorKind, Result};
 use crate::executor::{Condvar, Mutex, spawn_background};
 use crate::options::Filters;
 use crate::plan::filter_shape::{BloomShape, FilterShape};
@@ -175,6 +176,23 @@ impl FilterMaker {
         if when == Filters::AtOpen {
             self.wait();
         }
+    }
+
+    /// Makes those filters that the budget allows and that no thread has made: it could not, or was told to leave them.
+    pub(crate) fn make_missing(&self, segments: &[Arc<Segment>], context: &StoreContext) -> Result<()> {
+        if !are_useful(context) {
+            return Ok(());
+        }
+        let missing = self.work.tables.lock().missing(segments, context.filter_budget());
+        for ((segment, number), shape) in missing {
+            let Some(table) = segment.tables().get(number) else { continue };
+            table.build_filter(shape, &self.work.stop)?;
+            if table.filter().is_none() {
+                let error = Error::new(ErrorKind::Io, "there is no memory for the filter of a table");
+                return Err(error.at_path(segment.path()).with_remedy("allow filters less memory"));
+            }
+        }
+        Ok(())
     }
 
     pub(crate) fn wait(&self) {

@@ -1,6 +1,6 @@
 //! The state that all handles and threads of an open store share.
 
-use crate::db::filters::{self, FilterMaker};
+use crate::db::filters::FilterMaker;
 use crate::db::health::{Failing, Health};
 use crate::db::run_builder::Maker;
 use crate::db::version_set::VersionSet;
@@ -37,6 +37,7 @@ pub(crate) struct StoreInner {
     /// The error after which the store takes no writes.
     poison: OnceLock<String>,
     filters: FilterMaker,
+    saving: Mutex<()>,
     pub(crate) limiter: RateLimiter,
     pub(crate) pressure: Pressure,
     collecting: RankedMutex<()>,
@@ -63,6 +64,7 @@ impl StoreInner {
             changed: Condvar::new(),
             poison: OnceLock::new(),
             filters,
+            saving: Mutex::new(()),
             limiter: RateLimiter::default(),
             pressure: Pressure::default(),
             collecting: RankedMutex::new(Rank::Collecting, ()),
@@ -106,15 +108,13 @@ impl StoreInner {
     /// written. A file stays unwritten that has them already.
     pub(crate) fn save_filters(&self) -> Result<u64> {
         drop(self.writer()?);
+        // Two calls would write to the same temporary file.
+        let _saving = self.saving.lock();
         let version = self.super_version();
         self.filters.want(&version.segments, &self.context, Filters::AtOpen);
-        let saved = version.segments.iter().map(|segment| save_filters(self.context.env(), segment)).sum();
-        match filters::statistics(&version.segments, &self.context).failed_bytes {
-            0 => saved,
-            _ => Err(Error::damaged("the filters of some tables cannot be made: the tables cannot be read")
-                .at_path(&self.context.path)
-                .with_remedy("run `fpdump verify`")),
-        }
+        self.filters.make_missing(&version.segments, &self.context)?;
+        let saved = version.segments.iter().map(|segment| save_filters(self.context.env(), segment));
+        saved.sum::<Result<u64>>().inspect_err(|error| self.check_place(error))
     }
 
     pub(crate) fn wait_for_filters(&self) {

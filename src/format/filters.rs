@@ -135,6 +135,13 @@ fn parse_filter(fields: &mut Fields<'_>) -> Result<SavedFilter> {
     };
     let numbers = [fields.u8(numbers[0])?, fields.u8(numbers[1])?, fields.u8(numbers[2])?];
     let words = fields.u64("words")?;
+    let is_sound = match (kind, numbers) {
+        (SavedKind::Lines, [flipped, _, zero]) => (1..=64).contains(&flipped) && zero == 0,
+        (SavedKind::Bloom, [prefix, _, ones]) => (1..=64).contains(&prefix) && (2..=4).contains(&ones),
+    };
+    if !is_sound || words == 0 || words % 8 != 0 {
+        return Err(fields.damaged("numbers of a filter that are out of range"));
+    }
     let hash = fields.hash("hash of the words")?;
     Ok(SavedFilter { table, shape: SavedShape { kind, numbers, words }, is_skewed, hash })
 }
@@ -192,5 +199,10 @@ mod tests {
         assert!(refused(&|head| head.filters.swap(0, 1)));
         assert!(refused(&|head| head.filters[1].table = 0));
         assert!(refused(&|head| head.filters[0].shape.words = u64::MAX));
+        assert!(refused(&|head| head.filters[0].shape.words -= 1));
+        assert!(refused(&|head| head.filters[0].shape.numbers[0] = 65));
+        assert!(refused(&|head| head.filters[0].shape.numbers[2] = 1));
+        assert!(refused(&|head| head.filters[1].shape.numbers[0] = 0));
+        assert!(refused(&|head| head.filters[2].shape.numbers[2] = 5));
     }
 }

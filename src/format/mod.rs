@@ -11,7 +11,8 @@
 //! * A segment (segment.md): `header`; for each table `page` for its blocks, `codes` (codes.md) and `index`; `id_page`,
 //!   `id_groups`, `id_groups_writer`, `joined` and `id_index` (ids.md), or `text_frame` and `text_index` (text-ids.md);
 //!   `footer`.
-//! * The manifest (manifest.md): `manifest`. The write-ahead log (wal.md): `log`. Saved filters (filters.md): `filters`.
+//! * The manifest (manifest.md): `manifest`. The write-ahead log (wal.md): `log`. Saved filters (filters.md):
+//!   `filters`.
 //!
 //! Everything here is pure: no files, threads or locks. `segment`, `version` and `wal` do the input and output.
 

@@ -35,8 +35,8 @@ fn traced(
     result
 }
 
-/// Calls `visit` with every field of a segment file, a log, a manifest, a file of filters, or of all files of a store, in file order.
-/// Large runs of packed bits are one field each.
+/// Calls `visit` with every field of a segment file, a log, a manifest, a file of filters, or of all files of a store,
+/// in file order. Large runs of packed bits are one field each.
 ///
 /// # Errors
 /// `NotFound`, `Io`; the first damage, after all fields before it were visited; those of `visit`.
@@ -51,7 +51,7 @@ pub fn explain(
         let state = manifest::read(env, path)?;
         explain(path.join(manifest::NAME), options, visit)?;
         let segments = state.segments().map(|segment| path.join(segment_name(segment.number)));
-        let with_filters = |segment: PathBuf| [filters_path(&segment), segment].into_iter().rev();
+        let with_filters = |segment: PathBuf| [segment.clone(), filters_path(&segment)];
         let is_there = |file: &PathBuf| !is_filters(file) || env.open(file, ReadMode::Pread).is_ok();
         let segments = segments.flat_map(with_filters).filter(is_there);
         return segments.chain(logs(path, options)?).try_for_each(|file| explain(file, options, visit));
@@ -107,6 +107,9 @@ fn explain_segment(file: &SegmentFile, visit: &mut Visit<'_>) -> Result<()> {
     traced(bytes, tail.offset, |fields| Footer::parse(fields).map(|_| ()), visit)
 }
 
+/// Most bytes of a field of a filter's words.
+const MOST_WORDS: usize = 1 << 20;
+
 fn explain_filters(file: &SegmentFile, visit: &mut Visit<'_>) -> Result<()> {
     let mut buffer = Vec::new();
     let mut span = Span { offset: 0, length: filters::FIXED as u64 };
@@ -115,10 +118,14 @@ fn explain_filters(file: &SegmentFile, visit: &mut Visit<'_>) -> Result<()> {
     let parse = |fields: &mut Fields<'_>| FiltersHead::parse(fields, file.length()).map(|parsed| head = Some(parsed));
     traced(file.read(span, &mut buffer)?, 0, parse, visit)?;
     for filter in head.into_iter().flat_map(|head| head.filters) {
-        span = Span { offset: span.end(), length: filter.shape.bytes() };
-        let bytes = file.read(span, &mut buffer)?.to_vec();
-        let name = format!("table {} words", filter.table);
-        visit(Field { offset: span.offset, bytes, name, value: String::new() })?;
+        let end = span.end() + filter.shape.bytes();
+        while span.end() < end {
+            let offset = span.end();
+            span = Span { offset, length: (MOST_WORDS as u64).min(end - offset) };
+            let bytes = file.read(span, &mut buffer)?.to_vec();
+            let name = format!("table {} words", filter.table);
+            visit(Field { offset, bytes, name, value: String::new() })?;
+        }
     }
     Ok(())
 }

@@ -5,7 +5,7 @@
 //! filters of other shapes than those wanted is not used: they are made from the keys. `verify` reports the damage.
 
 use super::filter::Filter;
-use crate::env::{Array, Env, ReadMode, TempFile};
+use crate::env::{Env, ReadMode, TempFile};
 use crate::error::{Error, Result};
 use crate::format::fields::Fields;
 use crate::format::filters::{FIXED, FiltersHead, SavedFilter, SavedShape};
@@ -15,7 +15,7 @@ use crate::segment::damage::Damage;
 use crate::segment::file::SegmentFile;
 use crate::segment::name::filters_path;
 use crate::segment::reader::Segment;
-use crate::segment::table::Table;
+use crate::segment::table::{Scratch, Table};
 use std::path::Path;
 use std::sync::Arc;
 use xxhash_rust::xxh64::Xxh64;
@@ -111,13 +111,13 @@ fn open(env: &dyn Env, path: &Path) -> Result<Option<(SegmentFile, FiltersHead)>
 }
 
 fn read_filter(file: &SegmentFile, span: Span, saved: &SavedFilter, shape: FilterShape) -> Result<Option<Filter>> {
-    let Some(mut words) = usize::try_from(saved.shape.words).ok().and_then(Array::new) else { return Ok(None) };
-    let mut rest = words.as_mut_slice().iter_mut();
-    read_words(file, span, saved, |bytes| {
-        let read = bytes.chunks_exact(8).filter_map(|word| word.first_chunk());
-        read.zip(&mut rest).for_each(|(bytes, word)| *word = u64::from_le_bytes(*bytes));
-    })?;
-    Ok(Some(Filter::of_words(shape, words)))
+    Filter::read(shape, |words| {
+        let mut rest = words.iter_mut();
+        read_words(file, span, saved, |bytes| {
+            let read = bytes.chunks_exact(8).filter_map(|word| word.first_chunk());
+            read.zip(&mut rest).for_each(|(bytes, word)| *word = u64::from_le_bytes(*bytes));
+        })
+    })
 }
 
 /// Visits the words of a filter in pieces and checks their hash.
@@ -137,9 +137,13 @@ fn read_words(file: &SegmentFile, span: Span, saved: &SavedFilter, mut visit: im
     Err(error.at_path(file.path()).at_offset(span.offset))
 }
 
-/// Checks every byte of the file of filters of the segment at `path`, whose footer has this checksum if it is known.
+/// Checks every byte of the file of filters of the segment at `path` and, given the segment, that every key passes.
 /// `None` if there is no such file.
-pub(crate) fn verify_filters(env: &dyn Env, path: &Path, segment: Option<u32>) -> Result<Option<(Vec<Damage>, u64)>> {
+pub(crate) fn verify_filters(
+    env: &dyn Env,
+    path: &Path,
+    segment: Option<&Segment>,
+) -> Result<Option<(Vec<Damage>, u64)>> {
     let path = filters_path(path);
     let damage = |error| {
         let damage = Damage::from_error(&path, "filters", error)?;
@@ -152,16 +156,46 @@ pub(crate) fn verify_filters(env: &dyn Env, path: &Path, segment: Option<u32>) -
         Err(error) => return Ok(Some((vec![damage(error)?], 0))),
     };
     let mut damages = Vec::new();
-    if segment.is_some_and(|segment| segment != head.segment) {
+    if segment.is_some_and(|segment| segment.footer_checksum() != head.segment) {
         damages.push(damage(Error::damaged("filters of another segment").at_path(&path).at_offset(12))?);
     }
+    let belongs = damages.is_empty();
     let mut at = head.write().len() as u64;
     for saved in &head.filters {
         let span = Span { offset: at, length: saved.shape.bytes() };
-        if let Err(error) = read_words(&file, span, saved, |_| ()) {
+        let checked = match segment.filter(|_| belongs) {
+            Some(segment) => check_filter(&file, span, saved, segment),
+            None => read_words(&file, span, saved, |_| ()),
+        };
+        if let Err(error) = checked {
             damages.push(damage(error)?);
         }
         at = span.end();
     }
     Ok(Some((damages, file.length())))
+}
+
+/// Checks that every key of its table passes a filter. Takes the memory of the filter.
+fn check_filter(file: &SegmentFile, span: Span, saved: &SavedFilter, segment: &Segment) -> Result<()> {
+    let wrong = |what: &str| Error::damaged(format!("{what} table {}", saved.table)).at_offset(span.offset);
+    let table = segment.tables().get(usize::from(saved.table));
+    let shape = table.and_then(|table| table.filter_shape().map(|shape| (table, shape)));
+    let Some((table, shape)) = shape else { return Err(wrong("a filter of the missing or small")) };
+    let smaller = shape.smaller();
+    let kinds = [Some(shape), smaller.within(saved.shape.bytes()).map(FilterShape::Bloom)];
+    let Some(shape) = kinds.into_iter().flatten().find(|&shape| SavedShape::new(shape) == saved.shape) else {
+        return Err(wrong("a filter of another shape than those of"));
+    };
+    // Without the memory, nothing reads the filter either.
+    let Some(filter) = read_filter(file, span, saved, shape)? else { return read_words(file, span, saved, |_| ()) };
+    let mut scratch = Scratch::default();
+    for block in 0..table.index().len() {
+        table.prefetch_ahead(block);
+        // The segment's own damage is reported with it.
+        let Ok(keys) = table.heads(block, &mut scratch) else { break };
+        if !keys.iter().all(|&key| filter.passes(key)) {
+            return Err(wrong("a key does not pass the filter of"));
+        }
+    }
+    Ok(())
 }

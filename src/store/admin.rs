@@ -72,8 +72,8 @@ impl<F: Fingerprint> Store<F> {
     }
 
     /// Makes the missing prefix filters, as [`Store::make_filters`] does, and saves all of them beside their segments:
-    /// programs that open the store read them instead of making them. Returns the bytes written, which is 0 if they
-    /// were saved before.
+    /// programs that open the store read them instead of making them. Returns the bytes written, which is 0 if these
+    /// filters or larger ones were saved before.
     ///
     /// They take 1 to 4 bytes a fingerprint and table, and no answer depends on them. Later segments have none until
     /// this is called again. A program for whose memory they are too large makes smaller ones.
@@ -90,8 +90,8 @@ impl<F: Fingerprint> Store<F> {
     /// ```
     ///
     /// # Errors
-    /// `ReadOnly`, `Poisoned`; `Io` from writing, which leaves no file of the filters, or the one before; `Damaged` if a
-    /// table cannot be read, whose filter is then missing.
+    /// `ReadOnly`, `Poisoned`; `Io` from writing, which leaves the file that was there, or none, of this segment and
+    /// later ones; `Damaged` or `Io` if a table cannot be read.
     pub fn save_filters(&self) -> Result<u64> {
         self.inner().save_filters()
     }

@@ -1,5 +1,5 @@
-//! Filters that are saved beside their segments are those that a program would make; a file of them changes no answer,
-//! whatever is in it.
+//! Filters that are saved beside their segments are those that a program would make. A damaged file of them changes no
+//! answer; one that was forged is found by verifying.
 
 use crate::decoder::decode;
 use crate::support::*;
@@ -9,6 +9,7 @@ use fpstore::plan::Design;
 use fpstore::{ErrorKind, Filters, Fingerprint, Options, Parameters, ReadMode, Record, Records, Store, U256};
 use std::path::Path;
 use std::sync::Arc;
+use xxhash_rust::xxh64::xxh64;
 
 /// Bytes of filters: built, saved and refused.
 fn of<F: Fingerprint>(store: &Store<F>) -> [u64; 3] {
@@ -125,6 +126,40 @@ fn damage_is_reported_and_costs_no_answer() {
 }
 
 #[test]
+fn a_forged_filter_is_found_by_verifying() {
+    let (fixture, options) = saved(&uniform(20_000, 77), 2, 1);
+    let bytes = fixture.env.bytes(Path::new(FIRST)).unwrap();
+    let (head, table) = (22 + 21 * 2, (bytes.len() - 22 - 21 * 2) / 2);
+    // The words of the second filter without a key, under sums that hold.
+    let mut forged = bytes.clone();
+    forged[head + table..].fill(0);
+    let hash = xxh64(&forged[head + table..], 0).to_le_bytes();
+    forged[18 + 21 + 13..18 + 21 + 21].copy_from_slice(&hash);
+    let sum = crc32fast::hash(&forged[..head - 4]).to_le_bytes();
+    forged[head - 4..head].copy_from_slice(&sum);
+    fixture.env.set_bytes(Path::new(FIRST), forged);
+    let damages = verify(&fixture.path, &options).unwrap().damages;
+    let [damage] = &damages[..] else { panic!("{damages:?}") };
+    assert!(damage.message.contains("a key does not pass the filter of table 1"), "{damage}");
+    assert_eq!(damage.offset, Some((head + table) as u64));
+}
+
+#[test]
+fn two_threads_may_save() {
+    let fixture = Fixture::new(ReadMode::Mmap);
+    let store = fixture.load(&Parameters::new(3), &numbered(&uniform(30_000, 78)), 3);
+    let save = || (0..20).map(|_| store.save_filters().unwrap()).sum::<u64>();
+    let written: u64 = std::thread::scope(|threads| {
+        let saving = [(); 2].map(|()| threads.spawn(save));
+        saving.into_iter().map(|thread| thread.join().unwrap()).sum()
+    });
+    let files = fixture.env.list(&fixture.path).unwrap().into_iter().filter(|name| name.ends_with(".filters"));
+    let bytes: Vec<u64> = files.map(|name| fixture.env.bytes(&fixture.path.join(name)).unwrap().len() as u64).collect();
+    assert_eq!((bytes.len(), bytes.iter().sum()), (3, written), "each was written once");
+    assert_eq!(store.verify().unwrap().damages, []);
+}
+
+#[test]
 fn filters_of_another_segment_are_not_used() {
     let (values, other) = (uniform(20_000, 69), uniform(20_000, 70));
     let ((fixture, options), (others, _)) = (saved(&values, 2, 1), saved(&other, 2, 1));
@@ -187,7 +222,8 @@ fn a_table_that_cannot_be_read_is_an_error() {
     fixture.damage(40_000);
     let store = <Store>::open(&fixture.path, &fixture.options).unwrap();
     let error = store.save_filters().unwrap_err();
-    assert!(error.kind() == ErrorKind::Damaged && error.to_string().contains("fpdump verify"), "{error}");
+    assert!(error.kind() == ErrorKind::Damaged && error.path().is_some() && error.offset().is_some(), "{error}");
+    assert!(fixture.env.bytes(Path::new(FIRST)).is_none());
 }
 
 #[test]

@@ -125,8 +125,8 @@ mod tests {
         assert_eq!((usual.prefix, usual.density, usual.words), (33, USUAL, 2_343_752));
         assert_eq!((dense.prefix, dense.density, dense.words), (33, DENSE, 4_687_504));
         assert_eq!(BloomShape::new(n, 32, None), BloomShape::new(n, 32, Some(0)));
-        let large = BloomShape::new(100_000_000, 64, Some(1)).unwrap();
-        assert_eq!(large.density, DENSE);
+        let density = |keys| BloomShape::new(keys, 64, Some(1)).unwrap().density;
+        assert_eq!([33_554_431, 33_554_432].map(density), [USUAL, DENSE]);
         for shape in [usual, dense] {
             let (full, known) = (shape.false_positives(2e7), shape.density.false_positives);
             assert!((full - known).abs() < 1e-4, "{full} {known}");

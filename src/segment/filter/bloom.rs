@@ -9,6 +9,7 @@
 use super::prefix::FilterPrefix;
 use crate::codec::prefetch;
 use crate::env::Array;
+use crate::error::Result;
 use crate::fingerprint::leading_ones;
 use crate::plan::filter_shape::{BloomShape, LINE, hash};
 
@@ -25,10 +26,6 @@ impl BloomFilter {
     fn enter(&mut self, prefix: &FilterPrefix) {
         let mask = self.mask(prefix);
         self.words.as_mut_slice().iter_mut().skip(prefix.place as usize).take(1).for_each(|word| *word |= mask);
-    }
-
-    pub(super) fn of_words(shape: BloomShape, words: Array) -> Self {
-        Self { shape, words }
     }
 
     pub(super) fn words(&self) -> &[u64] {
@@ -96,6 +93,12 @@ impl BloomBuilder {
         let words = u32::try_from(shape.words).ok()?;
         let filter = BloomFilter { shape, words: Array::new(words as usize)? };
         Some(Self { filter, waiting: Vec::with_capacity(AHEAD), last: None, bits: leading_ones(shape.prefix) })
+    }
+
+    /// The filter whose words `read` fills.
+    pub(super) fn read(mut self, read: impl FnOnce(&mut [u64]) -> Result<()>) -> Result<BloomFilter> {
+        read(self.filter.words.as_mut_slice())?;
+        Ok(self.filter)
     }
 
     /// Enters a key, not less than those before it.

@@ -14,6 +14,7 @@ use super::prefix::{FilterPrefix, Nearness};
 use crate::bits::low_mask;
 use crate::codec::prefetch;
 use crate::env::Array;
+use crate::error::Result;
 use crate::fingerprint::leading_ones;
 use crate::plan::filter_shape::{BEHIND, LineShape, MOST_ENTRIES, MOST_MISSING};
 
@@ -37,10 +38,6 @@ pub(crate) struct LineFilter {
 }
 
 impl LineFilter {
-    pub(super) fn of_words(shape: LineShape, words: Array) -> Self {
-        Self { shape, words }
-    }
-
     pub(super) fn words(&self) -> &[u64] {
         self.words.as_slice()
     }
@@ -155,6 +152,12 @@ impl LineFilterBuilder {
         let lines = u32::try_from(shape.lines).ok()? as usize;
         let words = Array::new(lines.checked_mul(LINE)?)?;
         Some(Self { filter: LineFilter { shape, words }, last: None, missing: 0 })
+    }
+
+    /// The filter whose words `read` fills.
+    pub(super) fn read(mut self, read: impl FnOnce(&mut [u64]) -> Result<()>) -> Result<LineFilter> {
+        read(self.filter.words.as_mut_slice())?;
+        Ok(self.filter)
     }
 
     /// Enters a key, not less than those before it.

@@ -11,7 +11,7 @@ mod bloom;
 mod lines;
 mod prefix;
 
-use crate::env::Array;
+use crate::error::Result;
 use crate::fingerprint::leading_ones;
 use crate::plan::filter_shape::FilterShape;
 use bloom::{BloomBuilder, BloomFilter};
@@ -32,12 +32,13 @@ impl Filter {
         }
     }
 
-    /// The filter of this shape whose words were saved.
-    pub(super) fn of_words(shape: FilterShape, words: Array) -> Self {
-        match shape {
-            FilterShape::Lines(shape) => Self::Lines(LineFilter::of_words(shape, words)),
-            FilterShape::Bloom(shape) => Self::Bloom(BloomFilter::of_words(shape, words)),
-        }
+    /// The filter of this shape whose words `read` fills; `None` if there is no memory for it.
+    pub(super) fn read(shape: FilterShape, read: impl FnOnce(&mut [u64]) -> Result<()>) -> Result<Option<Self>> {
+        let Some(builder) = FilterBuilder::new(shape) else { return Ok(None) };
+        Ok(Some(match builder {
+            FilterBuilder::Lines(builder) => Self::Lines(builder.read(read)?),
+            FilterBuilder::Bloom(builder) => Self::Bloom(builder.read(read)?),
+        }))
     }
 
     pub(super) fn words(&self) -> &[u64] {

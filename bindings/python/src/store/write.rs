@@ -20,8 +20,8 @@ fn id_given(id: Option<&Bound<'_, PyAny>>) -> PyResult<Option<GivenId>> {
 #[pymethods]
 impl PyStore {
     /// Saves prefix filters in files beside the segments, so that later `open` reads them instead of making them.
-    /// Returns the bytes written, 0 if they were saved before or the tables are small. They take 1 to 4 bytes a
-    /// fingerprint and table.
+    /// Returns the bytes written, 0 if these or larger ones were saved before, or the tables are small. They take 1
+    /// to 4 bytes a fingerprint and table.
     ///
     /// Raises ReadOnlyError, PoisonedError.
     ///

@@ -129,8 +129,8 @@ pub(crate) struct Args {
     #[arg(long)]
     pub(crate) compact: bool,
 
-    /// Save prefix filters beside the segments, after the load if there are inputs: programs that make many queries read
-    /// them instead of making them. They take 1 to 4 bytes for each fingerprint and table, of disk and of memory
+    /// Save prefix filters beside the segments, after the load if there are inputs: programs that make many queries
+    /// read them instead of making them. They take 1 to 4 bytes for each fingerprint and table, of disk and of memory
     #[arg(long)]
     pub(crate) save_filters: bool,
 

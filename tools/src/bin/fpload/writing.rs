@@ -28,9 +28,8 @@ pub(crate) fn compact_after_removal<F: Fingerprint>(args: &Args, store: &Store<F
 pub(crate) struct SavedFilters {
     /// Bytes that were written now.
     pub(crate) written: u64,
-    /// Bytes of the filters that are saved, and of those for which there was no memory.
-    pub(crate) saved: u64,
-    pub(crate) refused: u64,
+    /// The filters that the store should have, those that are saved, and those for which there was no memory.
+    pub(crate) filters: FilterStatistics,
 }
 
 /// Saves the prefix filters of a store, if that was requested.
@@ -42,8 +41,7 @@ pub(crate) fn save_filters<F: Fingerprint>(args: &Args, store: &Store<F>) -> any
     }
     interrupt::leaves(WRITTEN);
     let written = store.save_filters().context(WRITTEN)?;
-    let FilterStatistics { saved_bytes, refused_bytes, .. } = store.filter_statistics();
-    Ok(Some(SavedFilters { written, saved: saved_bytes, refused: refused_bytes }))
+    Ok(Some(SavedFilters { written, filters: store.filter_statistics() }))
 }
 
 /// Reports torn tails of logs. Their writes were never acknowledged, but the user should know.

@@ -102,14 +102,18 @@ pub(crate) struct Rest {
 
 impl SavedFilters {
     fn told(self) -> String {
-        let Self { written, saved, refused } = self;
-        let mut told = match (saved, written) {
-            (0, _) => "none: the tables are small".to_owned(),
-            (_, 0) => format!("nothing to do: {} are saved", bytes(saved)),
-            _ => format!("{} saved beside the segments", bytes(written)),
+        let Self { written, filters } = self;
+        let mut told = if filters.wanted_bytes == 0 {
+            "none: the tables are small".to_owned()
+        } else if written > 0 {
+            format!("{} saved beside the segments", bytes(written))
+        } else if filters.saved_bytes < filters.built_bytes {
+            "nothing to do: larger ones are saved".to_owned()
+        } else {
+            format!("nothing to do: {} are saved", bytes(filters.saved_bytes))
         };
-        if refused > 0 {
-            told += &format!("; {} less than they should have, for want of memory (--memory)", bytes(refused));
+        if filters.refused_bytes > 0 {
+            told += &format!("; {} left out for want of memory (--memory)", bytes(filters.refused_bytes));
         }
         told
     }
