@@ -831,10 +831,11 @@ void fps_store_free(fps_store *store);
 
 /**
  * With 1, asks all long work of a store to end, until this is called with 0 or the store is closed. Fail with
- * FPS_STOPPED: loads, fps_insert_many, fps_remove_many, fps_remove_ids, fps_compact, fps_save_filters and fps_backup,
- * which leave the store as it was; fps_insert_if_new_many, after the rows before; and other writes that have to
- * replace the manifest, such as the first one of a store. Streams of pairs and clusters that write temporary files
- * fail too. Background threads go on. May be called by any thread and by a handler of signals.
+ * FPS_STOPPED: loads, fps_insert_many, fps_remove_many, fps_remove_ids, fps_compact and fps_backup, which leave the
+ * store as it was; fps_insert_if_new_many, after the rows before; fps_save_filters, after the segments before and when
+ * the filters are made; and other writes that have to replace the manifest, such as the first one of a store. Streams
+ * of pairs and clusters that write temporary files fail too. Background threads go on. May be called by any thread and
+ * by a handler of signals.
  */
 void fps_store_stop(const fps_store *store,
                     int stop);
