@@ -98,8 +98,8 @@ fn saved_filters_are_used_and_go_with_their_segment() {
     assert!(said.contains("would get files of its prefix filters") && !file.exists(), "{said}");
     save(&[], 2 * ONE + 64);
     save(&[], 0);
-    let told = fpload().args(["--save-filters", "--memory", "64MiB"]).arg(&store).assert().success();
-    assert!(String::from_utf8_lossy(&told.get_output().stderr).contains("nothing to do: 128.2 KiB are saved"));
+    let again = fpload().args(["--save-filters", "--memory", "64MiB"]).arg(&store).assert().success();
+    assert!(String::from_utf8_lossy(&again.get_output().stderr).contains("nothing to do: 128.2 KiB are saved"));
     let used = |saved: u64| {
         let report = json_object(&told(&store, &["--filter", "on", "--quiet", "--stats", "--json"]));
         assert_eq!(report["filters"]["built_bytes"], 2 * ONE);
