@@ -83,8 +83,8 @@ def make_keys(fingerprints, order, leading, width):
     if width == 64:
         return sorted(take_bits(fingerprints, order, width))
     # Narrow keys: leading bits, and the number of the row.
-    row = (len(fingerprints) - 1).bit_length() if fingerprints else 0
-    heads = take_bits(fingerprints, order[: min(leading, row + 6, 64 - row)], width)
+    lead, row = narrow_bits(fingerprints, leading)
+    heads = take_bits(fingerprints, order[:lead], width)
     return sorted(head << row | number for number, head in enumerate(heads))
 
 def make_heads(fingerprints, order, leading, width):
@@ -92,9 +92,13 @@ def make_heads(fingerprints, order, leading, width):
     keys = make_keys(fingerprints, order, leading, width)
     if width == 64:
         return keys
+    lead, row = narrow_bits(fingerprints, leading)
+    return [key << 64 - lead - row for key in keys]
+
+def narrow_bits(fingerprints, leading):
+    """Tables: of narrow keys, the number of leading bits, and of bits of a row's number."""
     row = (len(fingerprints) - 1).bit_length() if fingerprints else 0
-    bits = min(leading, row + 6, 64 - row) + row
-    return [key << 64 - bits for key in keys]
+    return min(leading, row + 6, 64 - row), row
 
 def take_bits(fingerprints, order, width):
     """The bits of some numbers in this order. Bits that stay neighbours, (first, number of bits), move together."""

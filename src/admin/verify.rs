@@ -43,7 +43,7 @@ pub fn verify(path: impl AsRef<Path>, options: &Options) -> Result<VerifyReport>
             return verify_log(path, options);
         }
         if is_filters(path)
-            && let Some(filters) = verify_filters(env, path, None)?
+            && let Some(filters) = verify_filters(env, path, || None)?
         {
             report.add(filters);
             return Ok(report);
@@ -93,8 +93,8 @@ fn verify_store(path: &Path, options: &Options, bytes: &[u8]) -> Result<VerifyRe
     for entry in state.runs.iter().flat_map(RunEntry::segments) {
         let file = path.join(segment_name(entry.number));
         // The damage of a segment that cannot be opened is in the report.
-        let segment = Segment::open(env, &file, options.read_mode).ok();
-        verify_filters(env, &file, segment.as_ref())?.into_iter().for_each(|checked| report.add(checked));
+        let segment = || Segment::open(env, &file, options.read_mode).ok();
+        verify_filters(env, &file, segment)?.into_iter().for_each(|checked| report.add(checked));
     }
     Ok(report)
 }

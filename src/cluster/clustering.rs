@@ -254,15 +254,9 @@ impl<F: Fingerprint> Clustering<F> {
         let work = |(): &mut (), share: Share, output: &Output<_>| {
             self.progress.check()?;
             let mut gathered = T::default();
-            // Not record by record with `next`, which moves each of them several times.
-            let mut records = ClusteredIter::new(self, share)?;
-            while records.read()? {
-                let Some((fingerprint, label, size)) = &records.current else { break };
-                for id in records.ids.drain(..).rev() {
-                    let record = Record { fingerprint: *fingerprint, id };
-                    if add(&mut gathered, Clustered { record, label: label.clone(), size: *size }).is_break() {
-                        output.send(std::mem::take(&mut gathered))?;
-                    }
+            for record in ClusteredIter::new(self, share)? {
+                if add(&mut gathered, record?).is_break() {
+                    output.send(std::mem::take(&mut gathered))?;
                 }
             }
             output.send(gathered)
@@ -330,35 +324,26 @@ impl<'a, F: Fingerprint> ClusteredIter<'a, F> {
         Ok(Self { clustering, groups: Some(groups), current: None, ids: Vec::new() })
     }
 
-    /// Reads the next ids of the fingerprint, or the first ones of the next fingerprint; false after the last one.
-    fn read(&mut self) -> Result<bool> {
-        let Some(groups) = &mut self.groups else { return Ok(false) };
-        let ids = &mut self.ids;
-        match &self.current {
-            Some((fingerprint, ..)) if groups.has_more(*fingerprint) => groups.next_ids(*fingerprint, ids)?,
-            _ => {
-                let Some((fingerprint, component)) = groups.next_fingerprint()? else { return Ok(false) };
-                groups.next_ids(fingerprint, ids)?;
-                let more = groups.has_more(fingerprint);
-                let (label, size) = self.clustering.label(fingerprint, component, ids, more)?;
-                self.current = Some((fingerprint, label, size));
-            }
-        }
-        ids.reverse();
-        Ok(true)
-    }
-
     fn next_record(&mut self) -> Result<Option<Clustered<F>>> {
-        while self.ids.is_empty() {
-            if !self.read()? {
-                return Ok(None);
+        loop {
+            if let (Some(id), Some((fingerprint, label, size))) = (self.ids.pop(), &self.current) {
+                let record = Record { fingerprint: *fingerprint, id };
+                return Ok(Some(Clustered { record, label: label.clone(), size: *size }));
             }
+            let Some(groups) = &mut self.groups else { return Ok(None) };
+            let ids = &mut self.ids;
+            match &self.current {
+                Some((fingerprint, ..)) if groups.has_more(*fingerprint) => groups.next_ids(*fingerprint, ids)?,
+                _ => {
+                    let Some((fingerprint, component)) = groups.next_fingerprint()? else { return Ok(None) };
+                    groups.next_ids(fingerprint, ids)?;
+                    let more = groups.has_more(fingerprint);
+                    let (label, size) = self.clustering.label(fingerprint, component, ids, more)?;
+                    self.current = Some((fingerprint, label, size));
+                }
+            }
+            ids.reverse();
         }
-        let record = self.ids.pop().zip(self.current.as_ref());
-        Ok(record.map(|(id, (fingerprint, label, size))| {
-            let record = Record { fingerprint: *fingerprint, id };
-            Clustered { record, label: label.clone(), size: *size }
-        }))
     }
 }
 

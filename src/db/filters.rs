@@ -185,9 +185,8 @@ impl FilterMaker {
         }
         let missing = self.work.tables.lock().missing(segments, context.filter_budget());
         for ((segment, number), shape) in missing {
-            let Some(table) = segment.tables().get(number) else { continue };
-            table.build_filter(shape, &self.work.stop)?;
-            if table.filter().is_none() {
+            self.work.make_one(&**context.env(), &segment, number, shape)?;
+            if segment.tables().get(number).and_then(Table::filter).is_none() {
                 let error = Error::new(ErrorKind::Io, "there is no memory for the filter of a table");
                 return Err(error.at_path(segment.path()).with_remedy("allow filters less memory"));
             }
@@ -222,14 +221,7 @@ impl FilterQueue {
             let ((segment, number), shape) = wanted;
             if let Some(table) = segment.tables().get(number) {
                 // After a panic of the environment, the thread goes on with other tables; `wait` waits for it.
-                let _ = catch_unwind(AssertUnwindSafe(|| match saved_filter(env, &segment, number, shape) {
-                    Ok(Some((filter, is_skewed))) => {
-                        table.set_saved_filter(filter, is_skewed);
-                        Ok(())
-                    }
-                    // `verify` reports a file that cannot be read.
-                    Ok(None) | Err(_) => table.build_filter(shape, &self.stop),
-                }));
+                let _ = catch_unwind(AssertUnwindSafe(|| self.make_one(env, &segment, number, shape)));
                 if table.filter().is_none() && !self.stop.load(Ordering::Relaxed) {
                     table.set_filter_failed();
                 }
@@ -238,6 +230,17 @@ impl FilterQueue {
             tables.at_work.retain(|((other, of_other), _)| !Arc::ptr_eq(&segment, other) || number != *of_other);
         }
         self.end_of_thread(tables);
+    }
+
+    /// Reads or builds a filter of a table.
+    fn make_one(&self, env: &dyn Env, segment: &Segment, number: usize, shape: FilterShape) -> Result<()> {
+        let Some(table) = segment.tables().get(number) else { return Ok(()) };
+        // `verify` reports a file that cannot be read.
+        if let Ok(Some((filter, is_skewed))) = saved_filter(env, segment, number, shape) {
+            table.set_saved_filter(filter, is_skewed);
+            return Ok(());
+        }
+        table.build_filter(shape, &self.stop)
     }
 
     /// Decrements the number of threads under the lock under which the thread found no work.

@@ -2,6 +2,7 @@
 //! (format-spec/filters.md).
 
 use super::fields::{Fields, seal};
+use super::footer::Span;
 use crate::error::Result;
 use crate::plan::filter_shape::FilterShape;
 
@@ -94,7 +95,17 @@ impl FiltersHead {
     /// The length of the head, from its [`FIXED`] first bytes.
     pub(crate) fn length(fixed: &[u8]) -> u64 {
         let count = fixed.last_chunk().map_or(0, |count| u16::from_le_bytes(*count));
-        (FIXED + usize::from(count) * ENTRY + super::CHECKSUM) as u64
+        length_of(usize::from(count))
+    }
+
+    /// The filters, each with the place of its words.
+    pub(crate) fn places(&self) -> impl Iterator<Item = (SavedFilter, Span)> {
+        let mut offset = length_of(self.filters.len());
+        self.filters.iter().map(move |filter| {
+            let span = Span { offset, length: filter.shape.bytes() };
+            offset = span.end();
+            (*filter, span)
+        })
     }
 
     /// Parses the head of a file of so many bytes.
@@ -119,6 +130,11 @@ impl FiltersHead {
         }
         Ok(Self { segment, filters })
     }
+}
+
+/// The length of the head of so many filters.
+fn length_of(count: usize) -> u64 {
+    (FIXED + count * ENTRY + super::CHECKSUM) as u64
 }
 
 fn parse_filter(fields: &mut Fields<'_>) -> Result<SavedFilter> {

@@ -107,9 +107,7 @@ fn explain_segment(file: &SegmentFile, visit: &mut Visit<'_>) -> Result<()> {
     traced(bytes, tail.offset, |fields| Footer::parse(fields).map(|_| ()), visit)
 }
 
-/// Most bytes of a field of a filter's words.
-const MOST_WORDS: usize = 1 << 20;
-
+/// The words of a filter are several fields.
 fn explain_filters(file: &SegmentFile, visit: &mut Visit<'_>) -> Result<()> {
     let mut buffer = Vec::new();
     let mut span = Span { offset: 0, length: filters::FIXED as u64 };
@@ -117,15 +115,11 @@ fn explain_filters(file: &SegmentFile, visit: &mut Visit<'_>) -> Result<()> {
     let mut head = None;
     let parse = |fields: &mut Fields<'_>| FiltersHead::parse(fields, file.length()).map(|parsed| head = Some(parsed));
     traced(file.read(span, &mut buffer)?, 0, parse, visit)?;
-    for filter in head.into_iter().flat_map(|head| head.filters) {
-        let end = span.end() + filter.shape.bytes();
-        while span.end() < end {
-            let offset = span.end();
-            span = Span { offset, length: (MOST_WORDS as u64).min(end - offset) };
-            let bytes = file.read(span, &mut buffer)?.to_vec();
-            let name = format!("table {} words", filter.table);
-            visit(Field { offset, bytes, name, value: String::new() })?;
-        }
+    for (filter, span) in head.iter().flat_map(FiltersHead::places) {
+        let name = format!("table {} words", filter.table);
+        file.visit(span, |offset, bytes| {
+            visit(Field { offset, bytes: bytes.to_vec(), name: name.clone(), value: String::new() })
+        })?;
     }
     Ok(())
 }

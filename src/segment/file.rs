@@ -66,6 +66,18 @@ impl SegmentFile {
         read.map_err(|error| Error::io("cannot read", &self.path, error).at_offset(span.offset))
     }
 
+    /// Visits the bytes of a span, however long it is, in pieces that fit a cache, with the offset of each.
+    pub(crate) fn visit(&self, span: Span, mut visit: impl FnMut(u64, &[u8]) -> Result<()>) -> Result<()> {
+        const PIECE: u64 = 1 << 18;
+        let (mut offset, mut buffer) = (span.offset, Vec::new());
+        while offset < span.end() {
+            let length = PIECE.min(span.end() - offset);
+            visit(offset, self.read(Span { offset, length }, &mut buffer)?)?;
+            offset += length;
+        }
+        Ok(())
+    }
+
     #[inline]
     pub(crate) fn bytes(&self) -> Option<&[u8]> {
         self.file.bytes()

@@ -20,23 +20,22 @@ use std::path::Path;
 use std::sync::Arc;
 use xxhash_rust::xxh64::Xxh64;
 
-/// Bytes that are read, hashed and copied at a time: they fit a cache.
-const PIECE: usize = 1 << 18;
+/// Words that are hashed and copied at a time: they fit a cache.
+const PIECE: usize = 1 << 15;
 
 /// Saves the filters of a segment's tables beside it. Returns the bytes written: none if a file has all of them, or has
 /// larger ones.
 pub(crate) fn save_filters(env: &Arc<dyn Env>, segment: &Segment) -> Result<u64> {
-    let with_filters = || {
-        segment.tables().iter().zip(0..=u8::MAX).filter_map(|(table, number)| Some((number, table, table.filter()?)))
-    };
-    if with_filters().all(|(_, table, _)| table.filter_is_saved()) {
+    let tables = segment.tables().iter().zip(0..=u8::MAX);
+    let filters: Vec<_> = tables.filter_map(|(table, number)| Some((number, table, table.filter()?))).collect();
+    if filters.iter().all(|(_, table, _)| table.filter_is_saved()) {
         return Ok(0);
     }
-    let described = |(number, table, filter): (u8, &Table, &Filter)| {
+    let described = |&(number, table, filter): &(u8, &Table, &Filter)| {
         let shape = SavedShape::new(filter.shape());
         SavedFilter { table: number, shape, is_skewed: table.is_skewed(), hash: hash(filter.words()) }
     };
-    let head = FiltersHead { segment: segment.footer_checksum(), filters: with_filters().map(described).collect() };
+    let head = FiltersHead { segment: segment.footer_checksum(), filters: filters.iter().map(described).collect() };
     // A file that cannot be read is replaced.
     if let Ok(Some((_, found))) = read_head(&**env, segment)
         && found.filters.iter().any(|found| head.filters.iter().any(|filter| found.is_larger(filter)))
@@ -47,12 +46,12 @@ pub(crate) fn save_filters(env: &Arc<dyn Env>, segment: &Segment) -> Result<u64>
     let name = path.file_name().unwrap_or_default().to_string_lossy();
     let mut file = TempFile::create(env, path.parent().unwrap_or(Path::new("")), &name)?;
     file.write(&head.write())?;
-    for (.., filter) in with_filters() {
+    for (.., filter) in &filters {
         pieces(filter.words()).try_for_each(|bytes| file.write(&bytes))?;
     }
     let written = file.written();
     file.commit()?;
-    with_filters().for_each(|(_, table, _)| table.set_filter_saved());
+    filters.iter().for_each(|(_, table, _)| table.set_filter_saved());
     Ok(written)
 }
 
@@ -64,7 +63,7 @@ fn hash(words: &[u64]) -> u64 {
 
 /// The bytes of words, in pieces.
 fn pieces(words: &[u64]) -> impl Iterator<Item = Vec<u8>> {
-    words.chunks(PIECE / 8).map(|words| words.iter().flat_map(|word| word.to_le_bytes()).collect())
+    words.chunks(PIECE).map(|words| words.iter().flat_map(|word| word.to_le_bytes()).collect())
 }
 
 /// A saved filter of a table that may have one of this shape, or the smaller one because its keys are skewed; with
@@ -77,10 +76,7 @@ pub(crate) fn saved_filter(
 ) -> Result<Option<(Filter, bool)>> {
     let Some((file, head)) = read_head(env, segment)? else { return Ok(None) };
     let smaller = FilterShape::Bloom(shape.smaller());
-    let mut at = head.write().len() as u64;
-    for saved in head.filters {
-        let span = Span { offset: at, length: saved.shape.bytes() };
-        at = span.end();
+    for (saved, span) in head.places() {
         let wanted = if saved.is_skewed { smaller } else { shape };
         if usize::from(saved.table) == table && saved.shape == SavedShape::new(wanted) {
             return Ok(read_filter(&file, span, &saved, wanted)?.map(|filter| (filter, saved.is_skewed)));
@@ -122,14 +118,12 @@ fn read_filter(file: &SegmentFile, span: Span, saved: &SavedFilter, shape: Filte
 
 /// Visits the words of a filter in pieces and checks their hash.
 fn read_words(file: &SegmentFile, span: Span, saved: &SavedFilter, mut visit: impl FnMut(&[u8])) -> Result<()> {
-    let (mut hasher, mut buffer, mut offset) = (Xxh64::new(0), Vec::new(), span.offset);
-    while offset < span.end() {
-        let length = (PIECE as u64).min(span.end() - offset);
-        let bytes = file.read(Span { offset, length }, &mut buffer)?;
+    let mut hasher = Xxh64::new(0);
+    file.visit(span, |_, bytes| {
         hasher.update(bytes);
         visit(bytes);
-        offset += length;
-    }
+        Ok(())
+    })?;
     if hasher.digest() == saved.hash {
         return Ok(());
     }
@@ -137,12 +131,12 @@ fn read_words(file: &SegmentFile, span: Span, saved: &SavedFilter, mut visit: im
     Err(error.at_path(file.path()).at_offset(span.offset))
 }
 
-/// Checks every byte of the file of filters of the segment at `path` and, given the segment, that every key passes.
+/// Checks every byte of the file of filters of the segment at `path` and, if `segment` gives it, that every key passes.
 /// `None` if there is no such file.
 pub(crate) fn verify_filters(
     env: &dyn Env,
     path: &Path,
-    segment: Option<&Segment>,
+    segment: impl FnOnce() -> Option<Segment>,
 ) -> Result<Option<(Vec<Damage>, u64)>> {
     let path = filters_path(path);
     let damage = |error| {
@@ -155,22 +149,19 @@ pub(crate) fn verify_filters(
         Ok(None) => return Ok(None),
         Err(error) => return Ok(Some((vec![damage(error)?], 0))),
     };
-    let mut damages = Vec::new();
-    if segment.is_some_and(|segment| segment.footer_checksum() != head.segment) {
+    let (segment, mut damages) = (segment(), Vec::new());
+    if segment.as_ref().is_some_and(|segment| segment.footer_checksum() != head.segment) {
         damages.push(damage(Error::damaged("filters of another segment").at_path(&path).at_offset(12))?);
     }
     let belongs = damages.is_empty();
-    let mut at = head.write().len() as u64;
-    for saved in &head.filters {
-        let span = Span { offset: at, length: saved.shape.bytes() };
-        let checked = match segment.filter(|_| belongs) {
-            Some(segment) => check_filter(&file, span, saved, segment),
-            None => read_words(&file, span, saved, |_| ()),
+    for (saved, span) in head.places() {
+        let checked = match segment.as_ref().filter(|_| belongs) {
+            Some(segment) => check_filter(&file, span, &saved, segment),
+            None => read_words(&file, span, &saved, |_| ()),
         };
         if let Err(error) = checked {
             damages.push(damage(error)?);
         }
-        at = span.end();
     }
     Ok(Some((damages, file.length())))
 }

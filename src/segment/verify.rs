@@ -46,13 +46,11 @@ pub(crate) fn verify_segment(env: &dyn Env, path: &Path, mode: ReadMode) -> Resu
 }
 
 fn content_hash(file: &SegmentFile, end: u64) -> Result<u64> {
-    const PIECE: u64 = 1 << 20;
-    let (mut hasher, mut buffer, mut offset) = (Xxh64::new(0), Vec::new(), 0);
-    while offset < end {
-        let length = PIECE.min(end - offset);
-        hasher.update(file.read(Span { offset, length }, &mut buffer)?);
-        offset += length;
-    }
+    let mut hasher = Xxh64::new(0);
+    file.visit(Span { offset: 0, length: end }, |_, bytes| {
+        hasher.update(bytes);
+        Ok(())
+    })?;
     Ok(hasher.digest())
 }
 

@@ -74,10 +74,9 @@ impl Writer {
         if self.columns.is_empty() {
             self.columns = self.groups.create_column_writers(self.file.flushed_row_groups().len())?;
         }
-        let are_numbers = self.schema.fields().iter().all(|field| *field.data_type() == DataType::UInt64);
         let columns = self.schema.fields().par_iter().zip(&mut self.columns).enumerate();
         let written = columns.map(|(number, (field, writer))| -> anyhow::Result<()> {
-            let array = array(rows, number, self.schema.fields().len(), field.data_type(), are_numbers)?;
+            let array = array(rows, number, self.schema.fields().len(), field.data_type())?;
             compute_leaves(field, &array)?.iter().try_for_each(|leaf| Ok(writer.write(leaf)?))
         });
         written.collect::<anyhow::Result<()>>()?;
@@ -104,19 +103,9 @@ impl Writer {
     }
 }
 
-/// The cells of a column, of `columns` columns. Where all of them `are_numbers`, their places are known.
-fn array(
-    rows: &Rows,
-    column: usize,
-    columns: usize,
-    data_type: &DataType,
-    are_numbers: bool,
-) -> anyhow::Result<ArrayRef> {
+/// The cells of a column, of `columns` columns.
+fn array(rows: &Rows, column: usize, columns: usize, data_type: &DataType) -> anyhow::Result<ArrayRef> {
     let cells = rows.cells(column, columns);
-    if let Some(words) = rows.words().filter(|_| are_numbers) {
-        let numbers = words.iter().skip(column).step_by(columns).map(|word| u64::from_be_bytes(*word));
-        return Ok(Arc::new(UInt64Array::from_iter_values(numbers)));
-    }
     Ok(match data_type {
         DataType::FixedSizeBinary(_) => Arc::new(FixedSizeBinaryArray::try_from_iter(cells)?),
         DataType::Utf8 => {

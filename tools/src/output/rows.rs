@@ -353,13 +353,6 @@ impl Rows {
         &self.text
     }
 
-    /// Returns the cells of all rows, row by row, if each can have 8 bytes.
-    #[cfg_attr(not(any(feature = "parquet", test)), expect(dead_code, reason = "for Parquet"))]
-    pub(super) fn words(&self) -> Option<&[[u8; 8]]> {
-        let (words, rest) = self.text.as_chunks();
-        (words.len() == self.ends.len() && rest.is_empty()).then_some(words)
-    }
-
     /// Returns the cells of a column, of `columns` columns.
     #[cfg_attr(not(any(feature = "parquet", test)), expect(dead_code, reason = "for Parquet"))]
     pub(super) fn cells(&self, column: usize, columns: usize) -> impl Iterator<Item = &[u8]> {
