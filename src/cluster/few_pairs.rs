@@ -64,7 +64,7 @@ impl<F: Fingerprint> Few<F> {
         if self.tables.iter().all(|table| table.members.is_empty()) {
             return Ok(());
         }
-        let shares = Share::cut(segments, 4 * rayon::current_num_threads())?;
+        let shares = Share::cut_segments(segments, 4 * rayon::current_num_threads())?;
         progress.begin(shares.len() as u64);
         shares.into_par_iter().try_for_each(|share| {
             progress.check()?;

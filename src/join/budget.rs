@@ -54,16 +54,15 @@ impl<'a, F: Fingerprint> Join<'a, F> {
         }
     }
 
-    /// Bytes for fingerprints that are read once and kept. Decoding one segment again takes no longer than reading them
-    /// from memory; merging segments, or selecting fingerprints, takes ten times as long.
+    /// Bytes for fingerprints that are read once and kept. Decoding all of them again takes no longer than reading them
+    /// from memory; selecting some takes ten times as long.
     pub(super) fn kept(&self) -> u64 {
-        if self.is_plain() { 0 } else { self.memory / 4 }
+        if self.selects() { self.memory / 4 } else { 0 }
     }
 
-    /// Whether each side is all of one segment.
-    pub(super) fn is_plain(&self) -> bool {
-        let selects = self.only.is_some() || self.only_left.is_some();
-        self.left.len() <= 1 && self.right.is_none_or(|right| right.len() <= 1) && !selects
+    /// Whether some fingerprints do not take part.
+    pub(super) fn selects(&self) -> bool {
+        self.only.is_some() || self.only_left.is_some()
     }
 
     pub(super) fn most_in_memory(&self) -> usize {

@@ -1,29 +1,29 @@
-//! Joining fingerprints that agree in the first bits of a table's keys, as the table has them: nothing is dealt.
+//! Joining fingerprints that agree in the first bits of a table's keys, as the table has them, or as such a table of
+//! each segment: nothing is dealt.
 
 use super::buckets::Path;
 use super::group::Joiner;
 use super::hash::Groups;
 use super::mask;
+use super::merged::{MergeBuffers, MergedTables};
 use super::node::Node;
-use super::order::{Order, read};
+use super::order::Order;
 use super::ordered::{Output, ordered};
 use super::passes::{MOST_BITS, MOST_LARGE, Passes, Sizes, TASK, side};
 use super::sides::{Side, Sides};
 use crate::error::{Error, Result};
 use crate::fingerprint::Fingerprint;
 use crate::join::taker::{Taker, Ticket};
-use crate::segment::{Scratch, Segment, Table};
 use crate::version::Share;
 use std::ops::{ControlFlow, Range};
-use std::sync::Arc;
 
 /// Fingerprints of a group, if the bits suffice. They fit a core's first two caches with their buffers.
 const GROUP_SIZE: usize = 2048;
 
 /// A way to join a node's fingerprints in the order of a table.
 pub(super) struct InOrder<'a, F> {
-    left: &'a Table,
-    right: Option<&'a Table>,
+    left: MergedTables<'a>,
+    right: Option<MergedTables<'a>>,
     order: Order,
     groups: Groups<F>,
     /// The groups of each task, and most fingerprints of one.
@@ -38,12 +38,12 @@ impl<'a, 't, F: Fingerprint> Passes<'a, '_, 't, F> {
     pub(super) fn as_in_order(&self, node: &Node<F>, path: &Path<F>) -> Result<Option<InOrder<'a, F>>> {
         let found = self.orders(path).iter().find_map(|&order| order.begins_with(node.equal).then_some(order));
         let Some(order) = found else { return Ok(None) };
-        let table = |segments: &'a [Arc<Segment>]| segments.first().and_then(|segment| order.table::<F>(segment));
-        let right = self.join.right.map_or(Some(None), |right| table(right).map(Some));
-        let (Some(left), Some(right)) = (table(self.join.left), right) else { return Ok(None) };
+        let tables = |segments: &'a [_]| MergedTables::of(segments, |segment| order.table::<F>(segment));
+        let right = self.join.right.map_or(Some(None), |right| tables(right).map(Some));
+        let (Some(left), Some(right)) = (tables(self.join.left), right) else { return Ok(None) };
         let sizes = |share: Share| {
-            let at_most = |table: &Table| share.at_most_of(table.index());
-            Ok::<_, Error>((at_most(left)?, right.map(at_most).transpose()?))
+            let right = right.as_ref().map(|right| right.at_most(share));
+            Ok::<_, Error>((left.at_most(share)?, right.transpose()?))
         };
         let sum = |(left, right): (usize, Option<usize>)| left + right.unwrap_or(0);
         let most_in_bucket = self.join.most_in_bucket();
@@ -75,11 +75,12 @@ impl<'a, 't, F: Fingerprint> Passes<'a, '_, 't, F> {
         let (k, progress, taker) = (self.join.k, &self.join.progress, self.taker);
         let work = |worker: &mut Worker<'t, F>, range: Range<usize>, output: &Output<Ticket>| {
             progress.check()?;
-            let Worker { joiner, scratch, left: lefts, right: rights, taker } = worker;
-            lefts.read(left, groups.share(range.clone()), scratch)?;
-            right.map_or(Ok(()), |right| rights.read(right, groups.share(range.clone()), scratch))?;
+            let Worker { joiner, left: lefts, right: rights, taker } = worker;
+            lefts.read(&left, groups.share(range.clone()))?;
+            right.as_ref().map_or(Ok(()), |right| rights.read(right, groups.share(range.clone())))?;
             for group in range {
-                let sides = Sides { left: lefts.next(groups, group), right: right.map(|_| rights.next(groups, group)) };
+                let right = right.as_ref().map(|_| rights.next(groups, group));
+                let sides = Sides { left: lefts.next(groups, group), right };
                 let size = sides.len();
                 joiner.join(node, sides, groups.is_exact(), Some(order), &mut |pairs| taker.take(pairs, output))?;
                 progress.advance(size as u64);
@@ -88,7 +89,6 @@ impl<'a, 't, F: Fingerprint> Passes<'a, '_, 't, F> {
         };
         let worker = || Worker {
             joiner: Joiner::new(k, right.is_none()),
-            scratch: Scratch::default(),
             left: Gathered::default(),
             right: Gathered::default(),
             taker: taker(),
@@ -110,7 +110,6 @@ impl<'a, 't, F: Fingerprint> Passes<'a, '_, 't, F> {
 
 struct Worker<'t, F> {
     joiner: Joiner<F>,
-    scratch: Scratch,
     left: Gathered<F>,
     right: Gathered<F>,
     taker: Box<dyn Taker<F> + 't>,
@@ -123,12 +122,13 @@ struct Gathered<F> {
     /// Those of earlier groups.
     taken: usize,
     buffer: Vec<F>,
+    merging: MergeBuffers<F>,
 }
 
 impl<F: Fingerprint> Gathered<F> {
-    fn read(&mut self, table: &Table, share: Share, scratch: &mut Scratch) -> Result<()> {
+    fn read(&mut self, tables: &MergedTables<'_>, share: Share) -> Result<()> {
         self.taken = 0;
-        read(table, share, scratch, &mut self.fingerprints)
+        tables.read(share, &mut self.merging, &mut self.fingerprints)
     }
 
     /// The fingerprints of a group; call it once for each group, in order.

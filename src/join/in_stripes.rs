@@ -1,8 +1,10 @@
-//! Joining fingerprints that agree in bits which a table's keys have behind others: they are dealt from its stripes.
+//! Joining fingerprints that agree in bits which a table's keys have behind others: they are dealt from its stripes,
+//! or from those of such a table of each segment.
 
 use super::buckets::{Counts, Path};
 use super::hash::Groups;
 use super::mask;
+use super::merged::MergedTables;
 use super::node::Node;
 use super::passes::{MOST_LARGE, Passes};
 use super::source::FingerprintSource;
@@ -13,7 +15,7 @@ use crate::segment::Segment;
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
-/// Blocks of a stripe of all groups: with fewer, most blocks belong to several stripes.
+/// Blocks of a stripe of all groups, on average of the tables: with fewer, most blocks belong to several stripes.
 const BLOCKS: usize = 4;
 
 /// The sources of both sides in stripes of a node's groups, and the sizes of these.
@@ -32,9 +34,9 @@ impl<'a, F: Fingerprint> Passes<'a, '_, '_, F> {
         let Some((order, before)) = found.min_by_key(|&(_, before)| before) else { return Ok(None) };
         let groups = order.groups(node.equal, before, bits.min(mask::size(node.equal)));
         let striped = |segments: &'a [Arc<Segment>], source: &FingerprintSource<'a, F>| {
-            let table = segments.first().and_then(|segment| order.table::<F>(segment));
-            let table = table.filter(|table| table.index().len() >> before >= BLOCKS);
-            let stripes = table.map(|table| Stripes { table, before, groups });
+            let tables = MergedTables::of(segments, |segment| order.table::<F>(segment));
+            let tables = tables.filter(|tables| tables.blocks() >> before >= BLOCKS * tables.tables().len());
+            let stripes = tables.map(|tables| Stripes { tables, before, groups });
             stripes.map(|stripes| self.pool.install(|| source.striped(stripes))).transpose()
         };
         let Some(left) = striped(self.join.left, &self.left)? else { return Ok(None) };

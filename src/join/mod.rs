@@ -8,13 +8,15 @@
 //! * [`Join`] (`budget.rs`) divides the memory, and `passes.rs` runs the join: it deals fingerprints to buckets that
 //!   agree in some bits, as many at a time as fit the memory, and each bucket is joined by one thread (`group.rs`).
 //!   Fingerprints that agree in the first bits of a table's keys need no dealing (`order.rs`, `in_order.rs`), and those
-//!   that agree in bits behind them are read in stripes (`in_stripes.rs`). The plan is [`crate::plan::join`]; `node.rs`
-//!   explains why every pair is found once. Where dividing does not pay, `tiles.rs` compares all with all.
+//!   that agree in bits behind them are read in stripes (`in_stripes.rs`), of several segments merged (`merged.rs`). The
+//!   plan is [`crate::plan::join`]; `node.rs` explains why every pair is found once. Where dividing does not pay,
+//!   `tiles.rs` compares all with all.
 //! * [`crate::plan::Part`] limits a join to the pairs that agree in some bits, for joins on several machines.
 //! * The threads hand pairs to a [`Taker`] each. Results reach the caller in the order of the tasks (`ordered.rs`); a
 //!   thread that is too far ahead waits.
 //! * For pairs of records, the pairs of fingerprints are gathered, or sorted (`sorted.rs`), and dealt to the takers of
-//!   another crew (`lots.rs`); `expand.rs` makes the pairs of records.
+//!   another crew (`lots.rs`); `expand.rs` makes the pairs of records, and `repeated.rs` finds the fingerprints with
+//!   several.
 //!
 //! `keys/` finds the pairs of a key index, whose records share keys.
 //!
@@ -34,12 +36,14 @@ mod iter;
 mod job;
 pub(crate) mod keys;
 mod lots;
+mod merged;
 mod node;
 mod order;
 mod ordered;
 mod pair;
 mod pairs;
 mod passes;
+mod repeated;
 mod sides;
 mod sorted;
 mod source;

@@ -5,11 +5,9 @@
 
 use super::hash::Groups;
 use super::mask;
-use crate::error::Result;
 use crate::fingerprint::Fingerprint;
 use crate::plan::{Permutation, TableForm};
-use crate::segment::{Scratch, Segment, Table};
-use crate::version::Share;
+use crate::segment::{Segment, Table};
 use std::sync::Arc;
 
 /// Takes some fingerprints.
@@ -84,37 +82,6 @@ impl Order {
 /// Whether a table has whole fingerprints.
 fn is_whole<F: Fingerprint>(table: &Table) -> bool {
     matches!(table.form(), TableForm::Full | TableForm::Rows) && table.layout().permutation.width() == F::WIDTH
-}
-
-/// Replaces `out` by the fingerprints whose keys are in a share of a table with whole fingerprints, in its order.
-pub(super) fn read<F: Fingerprint>(table: &Table, share: Share, scratch: &mut Scratch, out: &mut Vec<F>) -> Result<()> {
-    out.clear();
-    out.reserve_exact(share.at_most_of(table.index())?);
-    visit(table, share, scratch, &mut |fingerprints| out.extend_from_slice(fingerprints))
-}
-
-/// Calls `take` with these fingerprints, block by block.
-pub(super) fn visit<F: Fingerprint>(
-    table: &Table,
-    share: Share,
-    scratch: &mut Scratch,
-    take: Visit<'_, F>,
-) -> Result<()> {
-    let (permutation, mut fingerprints) = (&table.layout().permutation, Vec::new());
-    for block in share.blocks(table.index())? {
-        table.prefetch_ahead(block);
-        if table.form() == TableForm::Full {
-            let keys = table.block(block, scratch)?;
-            let keys = keys.get(share.of(keys)).unwrap_or_default();
-            fingerprints.clear();
-            fingerprints.extend(keys.iter().map(|&key| F::from_words(|_| permutation.invert(key))));
-            take(&fingerprints);
-        } else {
-            table.fingerprints::<F>(block, scratch, &mut fingerprints)?;
-            take(fingerprints.get(share.of(&fingerprints)).unwrap_or_default());
-        }
-    }
-    Ok(())
 }
 
 #[cfg(test)]

@@ -1,25 +1,22 @@
 //! All pairs of near records of a state, or between two.
 
 use crate::error::Result;
-use crate::fingerprint::{Fingerprint, Id};
+use crate::fingerprint::Fingerprint;
 use crate::format::parameters::check_hashers;
 use crate::join::budget::Join;
 use crate::join::clean::CleanSegments;
 use crate::join::expand::Expander;
 use crate::join::job::{JobContext, Progress};
-use crate::join::ordered::{Output, ordered};
 use crate::join::pair::{Pair, RecordPairs};
-use crate::join::taker::{MakeTaker, PairChunks, Results, Sink, Taker, Ticket};
+use crate::join::taker::{MakeTaker, PairChunks, Results, Sink, Taker};
 use crate::plan::Part;
 use crate::query::check_distance;
-use crate::version::{RecordIter, Share, Snapshot};
+use crate::version::Snapshot;
 use std::marker::PhantomData;
 use std::ops::ControlFlow;
 use std::path::Path;
 
 const LEAST_MEMORY: u64 = 1 << 20;
-/// Fingerprints of which a thread gathers those with several records.
-const SHARE: u64 = 1 << 16;
 
 /// A join: all pairs within a distance.
 ///
@@ -183,27 +180,5 @@ impl<F: Fingerprint> Pairs<F> {
     /// Whether equal fingerprints are among the pairs: within one state they are pairs, which agree in the first part.
     pub(crate) fn has_repeated(&self) -> bool {
         self.right.is_none() && !self.first_only && self.part.is_none_or(|part| part.number() == 0)
-    }
-
-    /// Hands each fingerprint that has several records to takers, as a pair with itself.
-    pub(crate) fn visit_repeated(&self, taker: MakeTaker<'_, F>, sink: &mut Sink<'_>) -> Result<ControlFlow<()>> {
-        let shares = Share::of_size(self.left.ready(), SHARE)?;
-        let work = |taker: &mut Box<dyn Taker<F> + '_>, share: Share, output: &Output<Ticket>| {
-            self.job.progress.check()?;
-            let mut last = None;
-            let mut repeated = None;
-            for record in RecordIter::<F>::of_share(self.left.ready(), share)? {
-                let record = record?;
-                let counted = matches!(record.id, Id::Count(count) if count > 1);
-                let again = last == Some(record.fingerprint) && repeated != last;
-                if counted || again {
-                    taker.take(&[(record.fingerprint, record.fingerprint)], output)?;
-                    repeated = Some(record.fingerprint);
-                }
-                last = Some(record.fingerprint);
-            }
-            taker.flush(output)
-        };
-        ordered(None, &*self.job.executor.crew()?, shares, taker, work, sink)
     }
 }

@@ -52,7 +52,7 @@ impl<F: Fingerprint> Join<'_, F> {
         let right = self.right.map(|right| source(right, self.only)).transpose()?;
         let memory = Default::default();
         let segments = self.left.iter().chain(self.right.unwrap_or_default());
-        let orders = if self.is_plain() { Order::common::<F>(segments) } else { Vec::new() };
+        let orders = if self.selects() { Vec::new() } else { Order::common::<F>(segments) };
         Passes { join: self, pool: &pool, left, right, orders, memory, taker, sink }.run()
     }
 }

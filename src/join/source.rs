@@ -1,19 +1,20 @@
 //! The distinct fingerprints of some segments, in order of a table, any number of times.
 
 use super::hash::Groups;
+use super::merged::{MergeBuffers, MergedTables};
 use super::order::Visit;
 use super::stripes::Stripes;
 use crate::bitset::Bitset;
 use crate::env::Array;
 use crate::error::{Error, ErrorKind, Result};
 use crate::fingerprint::Fingerprint;
-use crate::segment::{Scratch, Segment, Table, fingerprints_of};
+use crate::segment::{Scratch, Segment, fingerprints_of};
 use crate::version::Share;
 use rayon::prelude::*;
 use std::ops::Range;
 use std::sync::Arc;
 
-/// Fingerprints that are passed on together where several segments are merged.
+/// Fingerprints in memory that are passed on together.
 const CHUNK: usize = 4096;
 /// Blocks that are sampled for the bits that vary.
 const SAMPLED: usize = 64;
@@ -34,8 +35,8 @@ pub(super) struct FingerprintSource<'a, F> {
 #[derive(Debug)]
 enum LoadedPart<'a, F> {
     Stored(Share),
-    /// A share of the keys of a table, in its order.
-    Ordered(Stripes<'a, F>, Share),
+    /// A share of the keys of tables, in their order.
+    Ordered(Arc<Stripes<'a, F>>, Share),
     /// In memory, and their number.
     Buffered(Array<F>, usize),
 }
@@ -44,32 +45,19 @@ impl<'a, F: Fingerprint> FingerprintSource<'a, F> {
     /// All fingerprints of these segments, or those with the numbers `only`, kept if they fit `memory` bytes. Has about
     /// two parts for each thread of the current pool.
     pub(super) fn new(segments: &[Arc<Segment>], only: Option<&'a Bitset>, memory: u64) -> Result<Self> {
-        let shares = Share::cut(segments, 2 * rayon::current_num_threads())?;
+        let shares = Share::cut_segments(segments, 2 * rayon::current_num_threads())?;
         let at_most = only.map_or_else(|| fingerprints_of(segments), Bitset::count);
-        let large = at_most.saturating_mul(F::BYTES as u64) > memory;
-        let parts = if large || only.is_some() {
-            let parts = shares.into_iter().map(LoadedPart::Stored).collect();
-            let stored = Self { segments: segments.to_vec(), only, parts, at_most };
-            return if large { Ok(stored) } else { Self::kept(&stored, |_| true) };
-        } else {
-            let keep = |share: Share| {
-                let mut kept = Array::new(share.at_most(segments)?).ok_or_else(no_memory)?;
-                let mut count = 0;
-                visit_stored(segments, share, &mut |fingerprints| {
-                    kept.as_mut_slice().iter_mut().skip(count).zip(fingerprints).for_each(|(slot, one)| *slot = *one);
-                    count += fingerprints.len();
-                })?;
-                Ok(LoadedPart::Buffered(kept, count))
-            };
-            shares.into_par_iter().map(keep).collect::<Result<_>>()?
-        };
-        Ok(Self { segments: segments.to_vec(), only, parts, at_most })
+        let parts = shares.into_iter().map(LoadedPart::Stored).collect();
+        let stored = Self { segments: segments.to_vec(), only, parts, at_most };
+        let fits = at_most.saturating_mul(F::BYTES as u64) <= memory;
+        if fits { Self::kept(&stored, |_| true) } else { Ok(stored) }
     }
 
-    /// The same fingerprints, in the order of a table.
+    /// The same fingerprints, in the order of tables.
     pub(super) fn striped(&self, stripes: Stripes<'a, F>) -> Result<Self> {
-        let shares = Share::cut_keys(stripes.table.index(), 2 * rayon::current_num_threads())?;
-        let parts = shares.into_iter().map(|share| LoadedPart::Ordered(stripes, share)).collect();
+        let shares = stripes.tables.cut(2 * rayon::current_num_threads())?;
+        let stripes = Arc::new(stripes);
+        let parts = shares.into_iter().map(|share| LoadedPart::Ordered(Arc::clone(&stripes), share)).collect();
         Ok(Self { segments: Vec::new(), only: None, parts, at_most: self.at_most })
     }
 
@@ -186,73 +174,5 @@ pub(crate) fn visit_wanted<F: Fingerprint>(
 
 /// Calls `visit` with all fingerprints of a share, ascending, each once.
 pub(crate) fn visit_stored<F: Fingerprint>(segments: &[Arc<Segment>], share: Share, visit: Visit<'_, F>) -> Result<()> {
-    let cursors = segments.iter().map(|segment| Cursor::new(segment, share));
-    let mut cursors = cursors.collect::<Result<Vec<Cursor<'_, F>>>>()?;
-    if let [cursor] = &mut cursors[..] {
-        while cursor.next_block()? {
-            visit(cursor.rest());
-        }
-        return Ok(());
-    }
-    let mut merged = Vec::with_capacity(CHUNK);
-    for cursor in &mut cursors {
-        cursor.fill()?;
-    }
-    while let Some(&least) = cursors.iter().filter_map(|cursor| cursor.rest().first()).min() {
-        merged.push(least);
-        for cursor in cursors.iter_mut().filter(|cursor| cursor.rest().first() == Some(&least)) {
-            cursor.rest.start += 1;
-            cursor.fill()?;
-        }
-        if merged.len() == CHUNK {
-            visit(&merged);
-            merged.clear();
-        }
-    }
-    visit(&merged);
-    Ok(())
-}
-
-/// Walks over the fingerprints of a share in one segment.
-#[derive(Debug)]
-struct Cursor<'a, F> {
-    table: &'a Table,
-    share: Share,
-    scratch: Scratch,
-    block: usize,
-    /// The fingerprints of the block before it.
-    fingerprints: Vec<F>,
-    /// Those of them that are in the share and still to come.
-    rest: Range<usize>,
-}
-
-impl<'a, F: Fingerprint> Cursor<'a, F> {
-    fn new(segment: &'a Segment, share: Share) -> Result<Self> {
-        let table = segment.primary_table()?;
-        let block = table.index().find(share.from)?;
-        Ok(Self { table, share, scratch: Scratch::default(), block, fingerprints: Vec::new(), rest: 0..0 })
-    }
-
-    /// Decodes the next block; false after the share.
-    fn next_block(&mut self) -> Result<bool> {
-        let behind = self.rest.end < self.fingerprints.len();
-        if behind || self.block >= self.table.index().len() {
-            return Ok(false);
-        }
-        self.table.prefetch_ahead(self.block);
-        self.table.fingerprints(self.block, &mut self.scratch, &mut self.fingerprints)?;
-        self.block += 1;
-        self.rest = self.share.of(&self.fingerprints);
-        Ok(true)
-    }
-
-    fn rest(&self) -> &[F] {
-        self.fingerprints.get(self.rest.clone()).unwrap_or_default()
-    }
-
-    /// Decodes blocks until the next fingerprint is there.
-    fn fill(&mut self) -> Result<()> {
-        while self.rest.is_empty() && self.next_block()? {}
-        Ok(())
-    }
+    MergedTables::primary(segments)?.visit(share, &mut MergeBuffers::default(), visit)
 }

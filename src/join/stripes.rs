@@ -1,27 +1,27 @@
-//! The fingerprints of a table, read by bits that its keys have behind others.
+//! The fingerprints of segments, read by bits that the keys of a table have behind others.
 //!
 //! A table has the fingerprints of each group of such bits in stripes, one for each value of the bits before them. A
 //! pass for some groups reads the stripes of these, and if these are long, little more: so less memory does not mean
 //! that more is decoded. And within a stripe the groups follow each other: dealing writes to one place after another.
 
 use super::hash::Groups;
-use super::order::{Visit, visit};
+use super::merged::{MergeBuffers, MergedTables};
+use super::order::Visit;
 use crate::error::Result;
 use crate::fingerprint::Fingerprint;
-use crate::segment::{Scratch, Table};
 use crate::version::Share;
 use std::ops::Range;
 
-/// A table whose keys have the bits of the groups behind `before` others.
-#[derive(Clone, Copy, Debug)]
+/// Tables whose keys have the bits of the groups behind `before` others.
+#[derive(Clone, Debug)]
 pub(super) struct Stripes<'a, F> {
-    pub(super) table: &'a Table,
+    pub(super) tables: MergedTables<'a>,
     pub(super) before: u32,
     pub(super) groups: Groups<F>,
 }
 
 impl<F: Fingerprint> Stripes<'_, F> {
-    /// Visits the fingerprints of a share, in the order of the table; those in other groups than the `wanted` ones are
+    /// Visits the fingerprints of a share, in the order of the tables; those in other groups than the `wanted` ones are
     /// left out if these are groups of the stripes.
     pub(super) fn visit(
         &self,
@@ -29,13 +29,13 @@ impl<F: Fingerprint> Stripes<'_, F> {
         wanted: Option<(Groups<F>, &Range<usize>)>,
         take: Visit<'_, F>,
     ) -> Result<()> {
-        let mut scratch = Scratch::default();
+        let mut buffers = MergeBuffers::default();
         match wanted.filter(|(groups, range)| *groups == self.groups && range.len() < groups.count()) {
-            None => visit(self.table, share, &mut scratch, take),
+            None => self.tables.visit(share, &mut buffers, take),
             Some((groups, range)) => stripes(self.before, groups.bits(), range)
                 .map(|stripe| share.and(stripe))
                 .filter(|stripe| !stripe.is_empty())
-                .try_for_each(|stripe| visit(self.table, stripe, &mut scratch, &mut *take)),
+                .try_for_each(|stripe| self.tables.visit(stripe, &mut buffers, &mut *take)),
         }
     }
 }

@@ -1,7 +1,7 @@
 use super::id_unit::IdScratch;
 use super::{IdCursor, Scratch, Segment};
 use crate::error::{Error, Result};
-use crate::fingerprint::{Fingerprint, IdRef, Record};
+use crate::fingerprint::{Fingerprint, IdKind, IdRef, Record};
 use std::ops::ControlFlow;
 use std::sync::Arc;
 use std::vec::IntoIter;
@@ -102,6 +102,30 @@ impl<F: Fingerprint> SegmentRecords<F> {
         head: u64,
         mut visit: impl FnMut(F, IdRef<'_>) -> std::result::Result<ControlFlow<()>, E>,
     ) -> std::result::Result<(), E> {
+        let ids = segment.ids();
+        Self::visit_stored(segment, head, |fingerprint, _, id| visit(fingerprint, ids.borrowed(id)))
+    }
+
+    /// As [`SegmentRecords::visit_near`], with whether the record shows that its fingerprint has several: it is not the
+    /// first one, or counts more than one.
+    pub(crate) fn visit_repeats_near<E: From<Error>>(
+        segment: &Arc<Segment>,
+        head: u64,
+        mut visit: impl FnMut(F, bool) -> std::result::Result<ControlFlow<()>, E>,
+    ) -> std::result::Result<(), E> {
+        let counts = segment.ids().kind == IdKind::None;
+        Self::visit_stored(segment, head, |fingerprint, begins, id| {
+            visit(fingerprint, !begins || counts && matches!(id, IdRef::Number(count) if count > 1))
+        })
+    }
+
+    /// As [`SegmentRecords::visit_near`], with whether the record is the first one of its fingerprint, and with a count
+    /// as if it were a number.
+    fn visit_stored<E: From<Error>>(
+        segment: &Arc<Segment>,
+        head: u64,
+        mut visit: impl FnMut(F, bool, IdRef<'_>) -> std::result::Result<ControlFlow<()>, E>,
+    ) -> std::result::Result<(), E> {
         let (index, ids) = (segment.primary_table()?.index(), segment.ids());
         let mut records = Self::new(Arc::clone(segment));
         let block = index.find(head)?;
@@ -118,13 +142,13 @@ impl<F: Fingerprint> SegmentRecords<F> {
                 let next = records.fingerprints.next()?;
                 records.current = Some(next.ok_or_else(|| wrong("there are ids of no fingerprint"))?);
             }
-            records.current.map_or(Ok(ControlFlow::Continue(())), |fingerprint| visit(fingerprint, id))
+            records.current.map_or(Ok(ControlFlow::Continue(())), |fingerprint| visit(fingerprint, begins, id))
         };
         let (mut scratch, mut result) = (IdScratch::default(), Ok(ControlFlow::Continue(())));
         for number in first..ids.unit_count() {
             ids.with_checked_unit(number, &mut scratch, |unit| {
                 let visited = unit.visit_all(|begins, id| {
-                    result = step(begins, ids.borrowed(id));
+                    result = step(begins, id);
                     *result.as_ref().unwrap_or(&ControlFlow::Break(()))
                 });
                 visited.map(|_| ())

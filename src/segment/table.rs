@@ -293,6 +293,16 @@ impl Table {
         out: &mut Vec<F>,
     ) -> Result<()> {
         out.clear();
+        self.append_fingerprints(block, scratch, out)
+    }
+
+    /// Appends the keys of a block: fingerprints, which are permuted where the table is not the first one.
+    pub(crate) fn append_fingerprints<F: Fingerprint>(
+        &self,
+        block: usize,
+        scratch: &mut Scratch,
+        out: &mut Vec<F>,
+    ) -> Result<()> {
         if self.form == TableForm::Rows {
             out.extend(self.rows(block, scratch)?.chunks_exact(F::BYTES).filter_map(F::from_le_bytes));
         } else {

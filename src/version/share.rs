@@ -2,7 +2,7 @@
 
 use crate::error::Result;
 use crate::fingerprint::Fingerprint;
-use crate::segment::{BlockIndex, Segment, fingerprints_of};
+use crate::segment::{BlockIndex, Segment, Table, fingerprints_of};
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -21,38 +21,34 @@ impl Share {
     }
 
     pub(crate) fn of_size(segments: &[Arc<Segment>], size: u64) -> Result<Vec<Self>> {
-        Self::cut(segments, usize::try_from(fingerprints_of(segments) / size).unwrap_or(0) + 1)
+        let count = usize::try_from(fingerprints_of(segments) / size).unwrap_or(0) + 1;
+        Self::cut_segments(segments, count)
     }
 
-    /// Cuts all fingerprints into about `count` shares of about the same size; into fewer if many fingerprints share
+    /// Cuts all fingerprints into about `count` shares.
+    pub(crate) fn cut_segments(segments: &[Arc<Segment>], count: usize) -> Result<Vec<Self>> {
+        let indexes = segments.iter().map(|segment| segment.primary_table().map(Table::index));
+        Self::cut(&indexes.collect::<Result<Vec<_>>>()?, count)
+    }
+
+    /// Cuts the keys of some tables into about `count` shares of about the same size; into fewer if many keys share
     /// their first 64 bits.
-    pub(crate) fn cut(segments: &[Arc<Segment>], count: usize) -> Result<Vec<Self>> {
-        let each = fingerprints_of(segments).div_ceil(count.max(1) as u64).max(1);
+    pub(crate) fn cut(indexes: &[&BlockIndex], count: usize) -> Result<Vec<Self>> {
+        let all = indexes.iter().map(|index| index.fingerprints()).sum::<u64>();
+        let each = all.div_ceil(count.max(1) as u64).max(1);
         let mut bounds = Vec::new();
-        for segment in segments {
-            let index = segment.primary_table()?.index();
-            let count = usize::try_from(segment.footer().fingerprints.div_ceil(each)).unwrap_or(usize::MAX).max(1);
-            // Of several segments, the first block of each is a bound too.
-            for number in usize::from(segments.len() == 1)..count {
+        for index in indexes {
+            let count = usize::try_from(index.fingerprints().div_ceil(each)).unwrap_or(usize::MAX).max(1);
+            // Of several tables, the first block of each is a bound too.
+            for number in usize::from(indexes.len() == 1)..count {
                 bounds.extend(index.key(index.len() * number / count)?);
             }
         }
-        Ok(Self::between(bounds))
-    }
-
-    /// The same for the keys of one table.
-    pub(crate) fn cut_keys(index: &BlockIndex, count: usize) -> Result<Vec<Self>> {
-        let bounds = (1..count).map(|number| index.key(index.len() * number / count));
-        Ok(Self::between(bounds.filter_map(Result::transpose).collect::<Result<_>>()?))
-    }
-
-    /// The shares that these bounds cut, in any order.
-    fn between(mut bounds: Vec<u64>) -> Vec<Self> {
         bounds.sort_unstable();
         bounds.dedup();
         let from = std::iter::once(0).chain(bounds.iter().copied());
         let to = bounds.iter().copied().map(Some).chain(std::iter::once(None));
-        from.zip(to).map(|(from, to)| Self { from, to }).collect()
+        Ok(from.zip(to).map(|(from, to)| Self { from, to }).collect())
     }
 
     /// The keys that are in another share too.
@@ -89,12 +85,7 @@ impl Share {
         Ok(index.find(self.from)?..end)
     }
 
-    /// An upper bound of its number of fingerprints: those of all its blocks.
-    pub(crate) fn at_most(self, segments: &[Arc<Segment>]) -> Result<usize> {
-        segments.iter().try_fold(0, |sum, segment| Ok(sum + self.at_most_of(segment.primary_table()?.index())?))
-    }
-
-    /// The same of the keys of one table.
+    /// An upper bound of its number of keys in a table: those of all its blocks.
     pub(crate) fn at_most_of(self, index: &BlockIndex) -> Result<usize> {
         let Range { start: from, end } = self.blocks(index)?;
         Ok(usize::try_from(index.rank(end)?.saturating_sub(index.rank(from)?)).unwrap_or(usize::MAX))

@@ -3,7 +3,7 @@
 use crate::points::{SHARE, every, is_long};
 use crate::support::{Fixture, Random, families, numbered, real, uniform, wide};
 use fpstore::pairs::{Pair, Pairs, RecordPair, RecordPairs};
-use fpstore::{Design, ErrorKind, Fingerprint, Id, IdKind, Parameters, ReadMode, Record, Result, Store, U256};
+use fpstore::{Design, ErrorKind, Fingerprint, Id, IdKind, Parameters, ReadMode, Record, Records, Result, Store, U256};
 use rayon::prelude::*;
 use std::cell::LazyCell;
 use std::ops::ControlFlow;
@@ -131,12 +131,16 @@ fn parts_that_lie_behind_others_in_a_table_are_read_in_several_passes() {
     let masks: Vec<u64> = (1..1 << BITS).filter(|mask: &u64| mask.count_ones() <= 3).collect();
     let near = |a: u64| masks.iter().map(move |mask| a ^ mask).filter(|&b| is_in[b as usize]).map(move |b| (a, b));
     let fingerprints: Vec<u64> = values().map(place).collect();
-    let load = |some: &[u64]| Fixture::new(ReadMode::Mmap).load(&Parameters::new(3), &numbered(some), 1);
-    let store = load(&fingerprints);
+    let load =
+        |some: &[u64], segments| Fixture::new(ReadMode::Mmap).load(&Parameters::new(3), &numbered(some), segments);
+    // In one segment, and in three whose fingerprints lie among each other; the last one has some of the first again.
+    let mut dealt: Vec<u64> = (0..3).flat_map(|from| fingerprints.iter().skip(from).step_by(3)).copied().collect();
+    dealt.extend_from_within(..1000);
+    let stores = [load(&fingerprints, 1), load(&dealt, 3)];
     let pair = |(a, b)| Pair { a: place(a), b: place(b) };
     let within = sorted(values().flat_map(near).filter(|(a, b)| a < b).map(pair).collect());
     // Between every second one and all; each is also near itself.
-    let half = load(&values().step_by(2).map(place).collect::<Vec<_>>());
+    let half = load(&values().step_by(2).map(place).collect::<Vec<_>>(), 1);
     let between = sorted(values().step_by(2).flat_map(|a| near(a).chain([(a, a)])).map(pair).collect());
     // More than the memory has space for.
     assert!(fingerprints.len() > 120_000 && within.len() > 1_000_000);
@@ -144,11 +148,14 @@ fn parts_that_lie_behind_others_in_a_table_are_read_in_several_passes() {
     for (k, memory) in [(2, PLENTY), (2, LITTLE), (3, PLENTY), (3, LITTLE)] {
         let expected =
             |all: &[Pair]| all.iter().filter(|pair| pair.a.distance(pair.b) <= k).copied().collect::<Vec<_>>();
-        let found = distinct(&store, k, memory);
-        assert!(with_threads(1, || distinct(&store, k, memory)) == found, "k = {k}, {memory} bytes, one thread");
-        assert!(sorted(found) == expected(&within), "k = {k}, {memory} bytes");
-        let found = half.pairs_with(&store, k).unwrap().with_memory(memory).distinct().unwrap().map(Result::unwrap);
-        assert!(sorted(found.collect()) == expected(&between), "between stores, k = {k}, {memory} bytes");
+        for store in &stores {
+            let label = format!("k = {k}, {memory} bytes, {} segments", store.statistics().segments);
+            let found = distinct(store, k, memory);
+            assert!(with_threads(1, || distinct(store, k, memory)) == found, "{label}, one thread");
+            assert!(sorted(found) == expected(&within), "{label}");
+            let found = half.pairs_with(store, k).unwrap().with_memory(memory).distinct().unwrap().map(Result::unwrap);
+            assert!(sorted(found.collect()) == expected(&between), "between stores, {label}");
+        }
     }
 }
 
@@ -272,6 +279,37 @@ fn counts_come_with_pairs_of_fingerprints() {
         let store = Fixture::new(ReadMode::Mmap).load(&parameters, &records, segments);
         let found: Vec<_> = store.pairs(3).unwrap().records().unwrap().map(Result::unwrap).collect();
         assert_eq!(sorted(found), sorted(expected.clone()));
+    }
+}
+
+#[test]
+fn repeated_fingerprints_of_two_segments_in_few_and_in_large_shares() {
+    // Those that agree in their first 64 bits are in one share: of more than a thread has in memory, or of fewer.
+    for count in [90_000, 9_000] {
+        let record = |number: u64, id| Record { fingerprint: U256([7, 0, 0, number]), id: Id::Number(id) };
+        let mut old: Vec<_> = (0..2 * count).map(|number| record(number, 0)).collect();
+        old.extend((0..2 * count).step_by(7).map(|number| record(number, 1)));
+        let new: Vec<_> = (count..3 * count).map(|number| record(number, 2)).collect();
+        let parameters = Parameters::new(3).with_width(256);
+        let store = Fixture::new(ReadMode::Mmap).load_wide(&parameters, &old, 1);
+        store.bulk_load(Records::WithIds(new.clone())).unwrap();
+        assert_eq!(store.statistics().segments, 2);
+        let all = sorted([old.clone(), new].concat());
+        let pairs_of_one = |records: &[Record<U256>]| {
+            let each = records.iter().enumerate();
+            each.flat_map(|(number, a)| records[number + 1..].iter().map(|b| (a.clone(), b.clone())))
+                .collect::<Vec<_>>()
+        };
+        let expected: Vec<_> = all.chunk_by(|a, b| a.fingerprint == b.fingerprint).flat_map(pairs_of_one).collect();
+        let found = |pairs: Pairs<U256>| {
+            let pairs = pairs.records().unwrap().map(Result::unwrap);
+            sorted(pairs.map(|pair| (pair.a, pair.b)).collect())
+        };
+        assert!(found(store.pairs(0).unwrap()) == expected, "{count}");
+        // Records that two segments have are one.
+        let again = Fixture::new(ReadMode::Mmap).load_wide(&parameters, &old, 1).snapshot();
+        let both = store.pairs(0).unwrap().with_more(&[again]).unwrap();
+        assert!(found(both) == expected, "{count}");
     }
 }
 
