@@ -45,7 +45,8 @@ pub enum Maintenance {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Filters {
-    /// After opening, while queries already run, which become faster table by table.
+    /// After the first 256 queries, while more run, which become faster table by table: a program with few queries makes
+    /// none.
     #[default]
     Background,
     /// Before opening returns.
@@ -55,8 +56,8 @@ pub enum Filters {
 }
 
 impl Default for Options {
-    /// The real file system, read by memory map; 64 MiB for pages where it is not; filters made in the background, in
-    /// at most half of the available memory ([`Options::with_filter_memory`]); loads too
+    /// The real file system, read by memory map; 64 MiB for pages where it is not; filters made in the background after
+    /// some queries, in at most half of the available memory ([`Options::with_filter_memory`]); loads too
     /// ([`Options::with_load_memory`]); memtables of 64 MiB; maintenance in the background.
     fn default() -> Self {
         Self {

@@ -1,5 +1,5 @@
-//! Builds the prefix filters of an open store, before the first query or in the background, or reads those that were
-//! saved beside the segments.
+//! Builds the prefix filters of an open store, before the first query or in the background after the first ones, or
+//! reads those that were saved beside the segments.
 //!
 //! A budget limits the memory of all filters. Those that are built or being built keep theirs. The rest is divided
 //! evenly: the filters that are missing have fewer bits a key if it is less than Bloom filters for all of them take. If

@@ -37,7 +37,7 @@ impl Follower {
         let context = StoreContext::new(path, options, &manifest.parameters)?;
         let (versions, follower) = Self::read(&context, &[])?;
         let found = follower.read.found.clone();
-        Ok((Arc::new(StoreInner::new(context, versions, None)), follower, found))
+        Ok((StoreInner::new(context, versions, None), follower, found))
     }
 
     /// Reads manifest, runs and logs of one moment. Open runs are taken from `known`.

@@ -57,7 +57,7 @@ impl Handle {
         let Recovered { sealed, active, writer, found: recovery, .. } = recovered;
         let logs = writer.unsynced.len();
         let versions = VersionSet { sealed, active, ..VersionSet::new(manifest, runs) };
-        let inner = Arc::new(StoreInner::new(context, versions, Some(writer)));
+        let inner = StoreInner::new(context, versions, Some(writer));
         if logs >= MOST_LOGS && inner.flush().is_err() {
             // Other errors are noted, and the flush is tried again.
             inner.check_poison()?;

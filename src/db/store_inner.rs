@@ -46,11 +46,14 @@ pub(crate) struct StoreInner {
 }
 
 impl StoreInner {
-    pub(crate) fn new(context: Arc<StoreContext>, versions: VersionSet, writer: Option<Writer>) -> Self {
+    pub(crate) fn new(context: Arc<StoreContext>, versions: VersionSet, writer: Option<Writer>) -> Arc<Self> {
         let view = versions.super_version();
         let filters = FilterMaker::default();
-        filters.want(&view.segments, &context, context.options.filters);
-        Self {
+        let when = context.options.filters;
+        if when == Filters::AtOpen {
+            filters.want(&view.segments, &context, when);
+        }
+        let inner = Arc::new(Self {
             context,
             latest: LatestVersion::new(view),
             writer: writer.map(|writer| RankedMutex::new(Rank::Writer, writer)),
@@ -69,7 +72,14 @@ impl StoreInner {
             pressure: Pressure::default(),
             collecting: RankedMutex::new(Rank::Collecting, ()),
             idle: Mutex::default(),
+        });
+        if when == Filters::Background {
+            let weak = Arc::downgrade(&inner);
+            inner.context.first_queries.then(move || {
+                weak.upgrade().into_iter().for_each(|inner| inner.make_filters(when));
+            });
         }
+        inner
     }
 
     /// Runs an operation that takes locks, on a crew of its own.
@@ -91,16 +101,21 @@ impl StoreInner {
     }
 
     pub(crate) fn make_filters(&self, when: Filters) {
+        self.context.first_queries.end();
         self.filters.want(&self.latest.super_version().segments, &self.context, when);
     }
 
-    /// Starts to build filters in the background if the segments have changed since `seen`.
+    /// Starts to make filters in the background if it is time for them and the segments have changed since `seen`.
     pub(crate) fn make_later_filters(&self, seen: &SuperVersion) {
         let now = self.super_version();
         let same = |(a, b)| Arc::ptr_eq(a, b);
-        if seen.segments.len() != now.segments.len() || !seen.segments.iter().zip(&now.segments).all(same) {
-            let when = self.context.options.filters;
-            self.make_filters(if when == Filters::AtOpen { Filters::Background } else { when });
+        let have_changed =
+            seen.segments.len() != now.segments.len() || !seen.segments.iter().zip(&now.segments).all(same);
+        match self.context.options.filters {
+            _ if !have_changed => {}
+            Filters::Background if !self.context.first_queries.are_over() => {}
+            Filters::AtOpen => self.make_filters(Filters::Background),
+            when => self.make_filters(when),
         }
     }
 
@@ -118,6 +133,9 @@ impl StoreInner {
     }
 
     pub(crate) fn wait_for_filters(&self) {
+        if self.context.options.filters == Filters::Background && !self.context.first_queries.are_over() {
+            self.make_filters(Filters::Background);
+        }
         self.filters.wait();
     }
 

@@ -9,6 +9,9 @@ use crate::segment::Segment;
 use std::marker::PhantomData;
 use std::sync::Arc;
 
+/// Most segments of a side that are read in the order of their tables: each takes look-ups for each group of a pass.
+const FEW: usize = 16;
+
 /// The pairs within distance `k` of fingerprints of the segments on the left, or between left and right.
 #[derive(Debug)]
 pub(crate) struct Join<'a, F> {
@@ -54,15 +57,16 @@ impl<'a, F: Fingerprint> Join<'a, F> {
         }
     }
 
-    /// Bytes for fingerprints that are read once and kept. Decoding all of them again takes no longer than reading them
-    /// from memory; selecting some takes ten times as long.
+    /// Bytes for fingerprints that are read once and kept. Decoding all of few segments again takes no longer than
+    /// reading them from memory; selecting some, or merging many segments, takes ten times as long.
     pub(super) fn kept(&self) -> u64 {
-        if self.selects() { self.memory / 4 } else { 0 }
+        if self.is_plain() { 0 } else { self.memory / 4 }
     }
 
-    /// Whether some fingerprints do not take part.
-    pub(super) fn selects(&self) -> bool {
-        self.only.is_some() || self.only_left.is_some()
+    /// Whether each side is all of few segments.
+    pub(super) fn is_plain(&self) -> bool {
+        let selects = self.only.is_some() || self.only_left.is_some();
+        self.left.len() <= FEW && self.right.is_none_or(|right| right.len() <= FEW) && !selects
     }
 
     pub(super) fn most_in_memory(&self) -> usize {

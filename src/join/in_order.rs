@@ -38,7 +38,7 @@ impl<'a, 't, F: Fingerprint> Passes<'a, '_, 't, F> {
     pub(super) fn as_in_order(&self, node: &Node<F>, path: &Path<F>) -> Result<Option<InOrder<'a, F>>> {
         let found = self.orders(path).iter().find_map(|&order| order.begins_with(node.equal).then_some(order));
         let Some(order) = found else { return Ok(None) };
-        let tables = |segments: &'a [_]| MergedTables::of(segments, |segment| order.table::<F>(segment));
+        let tables = |segments: &'a [_]| order.tables::<F>(segments).map(MergedTables::new);
         let right = self.join.right.map_or(Some(None), |right| tables(right).map(Some));
         let (Some(left), Some(right)) = (tables(self.join.left), right) else { return Ok(None) };
         let sizes = |share: Share| {

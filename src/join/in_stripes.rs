@@ -34,8 +34,8 @@ impl<'a, F: Fingerprint> Passes<'a, '_, '_, F> {
         let Some((order, before)) = found.min_by_key(|&(_, before)| before) else { return Ok(None) };
         let groups = order.groups(node.equal, before, bits.min(mask::size(node.equal)));
         let striped = |segments: &'a [Arc<Segment>], source: &FingerprintSource<'a, F>| {
-            let tables = MergedTables::of(segments, |segment| order.table::<F>(segment));
-            let tables = tables.filter(|tables| tables.blocks() >> before >= BLOCKS * tables.tables().len());
+            let tables = order.tables::<F>(segments).map(MergedTables::new);
+            let tables = tables.filter(|tables| tables.blocks() >> before >= BLOCKS * tables.count());
             let stripes = tables.map(|tables| Stripes { tables, before, groups });
             stripes.map(|stripes| self.pool.install(|| source.striped(stripes))).transpose()
         };

@@ -30,13 +30,13 @@ impl<'a> MergedTables<'a> {
         segments.iter().map(|segment| segment.primary_table()).collect::<Result<_>>().map(Self)
     }
 
-    /// The tables that `table` returns; `None` if a segment has none.
-    pub(super) fn of(segments: &'a [Arc<Segment>], table: impl Fn(&'a Segment) -> Option<&'a Table>) -> Option<Self> {
-        segments.iter().map(|segment| table(segment)).collect::<Option<_>>().map(Self)
+    /// Tables whose keys are permuted alike.
+    pub(super) fn new(tables: Vec<&'a Table>) -> Self {
+        Self(tables)
     }
 
-    pub(super) fn tables(&self) -> &[&'a Table] {
-        &self.0
+    pub(super) fn count(&self) -> usize {
+        self.0.len()
     }
 
     /// An upper bound of the number of fingerprints whose keys are in a share.
@@ -69,17 +69,11 @@ impl<'a> MergedTables<'a> {
     pub(super) fn visit<F: Fingerprint>(
         &self,
         share: Share,
-        MergeBuffers { ahead, merging, fingerprints }: &mut MergeBuffers<F>,
+        buffers: &mut MergeBuffers<F>,
         take: Visit<'_, F>,
     ) -> Result<()> {
-        ahead.resize_with(self.0.len(), Ahead::default);
-        let mut all = Vec::with_capacity(self.0.len());
-        for (table, ahead) in self.0.iter().zip(ahead) {
-            ahead.keys.clear();
-            let (index, rest) = (table.index(), 0..0);
-            all.push(Cursor { table, share, blocks: index.find(share.from)?..index.len(), rest, ahead });
-        }
-        // With some others, keys are the fingerprints themselves.
+        let MergeBuffers { ahead, merging, fingerprints } = buffers;
+        // Other keys are the fingerprints themselves.
         let permuted = self.0.first().filter(|table| table.form() == TableForm::Full && !table.is_first());
         let permutation = permuted.map(|table| &table.layout().permutation);
         let mut take = |keys: &[F]| match permutation {
@@ -90,51 +84,63 @@ impl<'a> MergedTables<'a> {
                 take(fingerprints);
             }
         };
+        let mut all = self.cursors(share, ahead)?;
         if let [cursor] = &mut all[..] {
             while cursor.next_block()? {
                 take(cursor.rest());
             }
             return Ok(());
         }
-        loop {
-            all.iter_mut().try_for_each(Cursor::fill)?;
-            // Up to the least of the last keys, all are decoded.
-            let Some(&last) = all.iter().filter_map(|cursor| cursor.rest().last()).min() else { return Ok(()) };
-            merging.clear();
-            // The newest segments are the smallest, so their keys are merged first and move most often.
-            all.iter_mut().rev().for_each(|cursor| merging.add(cursor.up_to(last)));
+        while next_lists(&mut all, merging)? {
             take(merging.merge());
-        }
-    }
-
-    /// Appends the fingerprints of a share that several tables have. Has all of the share in memory.
-    pub(super) fn append_common<F: Fingerprint>(
-        &self,
-        share: Share,
-        buffers: &mut MergeBuffers<F>,
-        out: &mut Vec<F>,
-    ) -> Result<()> {
-        let (mut all, mut one, mut merging) = (Vec::new(), Vec::new(), Merging::default());
-        for &table in self.0.iter().rev() {
-            Self(vec![table]).read(share, buffers, &mut one)?;
-            merging.add(&one);
-            all.append(&mut one);
-        }
-        if merging.merge().len() < all.len() {
-            all.sort_unstable();
-            let equal = all.windows(2).filter_map(|two| {
-                if let [a, b] = two
-                    && a == b
-                {
-                    Some(*a)
-                } else {
-                    None
-                }
-            });
-            out.extend(equal);
         }
         Ok(())
     }
+
+    /// Calls `take` with the keys of a share that several tables have, ascending, each once.
+    pub(super) fn visit_common<F: Fingerprint>(
+        &self,
+        share: Share,
+        MergeBuffers { ahead, merging, fingerprints: common }: &mut MergeBuffers<F>,
+        take: Visit<'_, F>,
+    ) -> Result<()> {
+        let mut all = self.cursors(share, ahead)?;
+        while next_lists(&mut all, merging)? {
+            common.clone_from(&merging.items);
+            if merging.merge().len() < common.len() {
+                common.sort_unstable();
+                let mut last = None;
+                common.retain(|&one| last.replace(one) == Some(one));
+                common.dedup();
+                take(common);
+            }
+        }
+        Ok(())
+    }
+
+    fn cursors<'b, F: Fingerprint>(
+        &self,
+        share: Share,
+        ahead: &'b mut Vec<Ahead<F>>,
+    ) -> Result<Vec<Cursor<'a, 'b, F>>> {
+        ahead.resize_with(self.0.len(), Ahead::default);
+        let cursor = |(&table, ahead): (&&'a Table, &'b mut Ahead<F>)| {
+            ahead.keys.clear();
+            let (index, rest) = (table.index(), 0..0);
+            Ok(Cursor { table, share, blocks: index.find(share.from)?..index.len(), rest, ahead })
+        };
+        self.0.iter().zip(ahead).map(cursor).collect()
+    }
+}
+
+/// Replaces the lists by the next keys of each table, up to a key before which all are decoded; false after the last.
+fn next_lists<F: Fingerprint>(all: &mut [Cursor<'_, '_, F>], merging: &mut Merging<F>) -> Result<bool> {
+    all.iter_mut().try_for_each(Cursor::fill)?;
+    merging.clear();
+    let Some(&last) = all.iter().filter_map(|cursor| cursor.rest().last()).min() else { return Ok(false) };
+    // The oldest segment, mostly the largest, comes last: of an odd number of lists, it is copied and not compared.
+    all.iter_mut().rev().for_each(|cursor| merging.add(cursor.up_to(last)));
+    Ok(true)
 }
 
 /// Decoded keys of a table.
@@ -181,7 +187,7 @@ impl<F: Fingerprint> Cursor<'_, '_, F> {
 
     /// Decodes blocks if no key is left.
     fn fill(&mut self) -> Result<()> {
-        if self.rest.is_empty() {
+        while self.rest.is_empty() && !self.blocks.is_empty() {
             self.ahead.keys.clear();
             while self.ahead.keys.len() < AHEAD && self.append_block()? {}
             self.rest = self.share.of(&self.ahead.keys);
@@ -191,11 +197,17 @@ impl<F: Fingerprint> Cursor<'_, '_, F> {
 
     /// Passes over the decoded keys up to `last` and returns them.
     fn up_to(&mut self, last: F) -> &[F] {
-        let found = self.rest().partition_point(|&key| key <= last);
-        let passed = self.rest.start..self.rest.start + found;
+        let passed = self.rest.start..self.rest.start + count_up_to(self.rest(), last);
         self.rest.start = passed.end;
         self.ahead.keys.get(passed).unwrap_or_default()
     }
+}
+
+/// The number of keys up to `last`: all if the last of them is, even if they are damaged and do not ascend. So the table
+/// with the least last key goes on, and a merge ends.
+fn count_up_to<F: Fingerprint>(keys: &[F], last: F) -> usize {
+    let all = keys.last().is_some_and(|&own| own <= last);
+    if all { keys.len() } else { keys.partition_point(|&key| key <= last) }
 }
 
 /// Ascending lists, one behind another.
@@ -266,6 +278,12 @@ mod tests {
     use proptest::collection::{btree_set, vec};
     use proptest::prelude::*;
     use std::collections::BTreeSet;
+
+    #[test]
+    fn keys_that_do_not_ascend_are_passed_over_too() {
+        assert_eq!([2, 5, 9].map(|last| count_up_to(&[1, 2, 7u64], last)), [2, 2, 3]);
+        assert_eq!(count_up_to(&[5, 9, 3u64], 3), 3);
+    }
 
     proptest! {
         #[test]

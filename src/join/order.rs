@@ -25,14 +25,12 @@ impl Order {
     #[cfg(test)]
     pub(super) const ASCENDING: Self = Self { first: 0, length: 64 };
 
-    /// The orders that a table of each segment has.
-    pub(super) fn common<'s, F: Fingerprint>(
-        mut segments: impl Iterator<Item = &'s Arc<Segment>> + Clone,
-    ) -> Vec<Self> {
-        let Some(segment) = segments.next() else { return Vec::new() };
+    /// The orders in which the segments of each side can be read.
+    pub(super) fn common<F: Fingerprint>(sides: &[&[Arc<Segment>]]) -> Vec<Self> {
+        let Some(segment) = sides.iter().copied().flatten().next() else { return Vec::new() };
         let orders = segment.tables().iter().filter(|table| is_whole::<F>(table));
         let orders = orders.filter_map(|table| Self::of(&table.layout().permutation));
-        orders.filter(|order| segments.clone().all(|other| order.table::<F>(other).is_some())).collect()
+        orders.filter(|order| sides.iter().all(|segments| order.tables::<F>(segments).is_some())).collect()
     }
 
     fn of(permutation: &Permutation) -> Option<Self> {
@@ -45,8 +43,18 @@ impl Order {
         Self::of(permutation).is_some_and(|order| order.first == self.first && order.length >= self.length)
     }
 
-    pub(super) fn table<F: Fingerprint>(self, segment: &Segment) -> Option<&Table> {
-        segment.tables().iter().find(|table| is_whole::<F>(table) && self.is_of(&table.layout().permutation))
+    /// A table of each segment with keys that begin with its bits, and that are permuted alike: segments of stores with
+    /// other designs may have other bits behind these.
+    pub(super) fn tables<'s, F: Fingerprint>(self, segments: &'s [Arc<Segment>]) -> Option<Vec<&'s Table>> {
+        let of = |segment: &'s Arc<Segment>| -> Option<&'s Table> {
+            segment.tables().iter().find(|table| is_whole::<F>(table) && self.is_of(&table.layout().permutation))
+        };
+        let tables: Vec<&Table> = segments.iter().map(of).collect::<Option<_>>()?;
+        let are_alike = tables.windows(2).all(|two| match two {
+            [a, b] => a.layout().permutation == b.layout().permutation,
+            _ => true,
+        });
+        are_alike.then_some(tables)
     }
 
     /// Its bits from number `from` on, `count` of them; `None` if it has not as many.

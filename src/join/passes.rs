@@ -2,7 +2,8 @@
 //!
 //! For each child of the root that no table has in order (`in_order.rs`), fingerprints are dealt to some thousand
 //! buckets that agree in the child's bits, as many buckets at a time as fit the memory, and each bucket is joined by one
-//! thread. A pass over a table with stripes (`in_stripes.rs`) reads only those of its buckets. A bucket that exceeds the memory of a thread is itself divided in this way.
+//! thread. A pass over a table with stripes (`in_stripes.rs`) reads only those of its buckets. A bucket that exceeds the
+//! memory of a thread is itself divided in this way.
 
 use super::buckets::{Counts, Path, load, varying};
 use super::group::Joiner;
@@ -51,8 +52,8 @@ impl<F: Fingerprint> Join<'_, F> {
         let left = source(self.left, self.only_left)?;
         let right = self.right.map(|right| source(right, self.only)).transpose()?;
         let memory = Default::default();
-        let segments = self.left.iter().chain(self.right.unwrap_or_default());
-        let orders = if self.selects() { Vec::new() } else { Order::common::<F>(segments) };
+        let sides: Vec<_> = std::iter::once(self.left).chain(self.right).collect();
+        let orders = if self.is_plain() { Order::common::<F>(&sides) } else { Vec::new() };
         Passes { join: self, pool: &pool, left, right, orders, memory, taker, sink }.run()
     }
 }

@@ -15,17 +15,22 @@ use std::ops::ControlFlow;
 use std::sync::Arc;
 
 /// Fingerprints of which a thread gathers those with several records.
-const SHARE: u64 = 1 << 16;
+const SHARE: u64 = 1 << 14;
 
-/// Most fingerprints of a share that are in memory together. A share has more if they agree in their first 64 bits.
-const MOST: usize = 1 << 18;
+/// A share of more agrees in the first 64 bits: of its fingerprints none are gathered.
+const MOST: usize = 1 << 16;
+
+/// If more than one in this many fingerprints of a share may have several records, to read all records takes no longer
+/// than to look up theirs.
+const MANY: usize = 8;
 
 impl<F: Fingerprint> Pairs<F> {
     /// Hands each fingerprint that may have several records to takers, as a pair with itself. Those that have them are
     /// among these; of the others, several segments have the same record.
     pub(crate) fn visit_repeated(&self, taker: MakeTaker<'_, F>, sink: &mut Sink<'_>) -> Result<ControlFlow<()>> {
         let segments = self.left.ready();
-        let repeating: Vec<_> = segments.iter().filter(|segment| has_repeated(segment)).collect();
+        let has_repeated = |segment: &&Arc<Segment>| segment.footer().records > segment.footer().fingerprints;
+        let repeating: Vec<_> = segments.iter().filter(has_repeated).collect();
         if repeating.is_empty() && segments.len() < 2 {
             return Ok(ControlFlow::Continue(()));
         }
@@ -36,20 +41,17 @@ impl<F: Fingerprint> Pairs<F> {
             let (taker, buffers, found) = worker;
             let mut take = |one: F| taker.take(&[(one, one)], output);
             if let [segment] = segments {
-                visit_repeated(segment, share, &mut take)?;
-            } else if tables.at_most(share)? > MOST {
-                visit_merged(segments, share, &mut take)?;
+                visit_within(segment, share, &mut take)?;
             } else {
-                for segment in &repeating {
-                    visit_repeated(segment, share, &mut |one| {
-                        found.push(one);
-                        Ok(())
-                    })?;
+                let at_most = tables.at_most(share)?;
+                if at_most <= MOST {
+                    gather(&repeating, &tables, share, (buffers, found))?;
                 }
-                tables.append_common(share, buffers, found)?;
-                found.sort_unstable();
-                found.dedup();
-                found.drain(..).try_for_each(take)?;
+                if at_most > MOST || found.len() > at_most / MANY {
+                    visit_merged(segments, share, &mut take)?;
+                } else {
+                    found.drain(..).try_for_each(take)?;
+                }
             }
             taker.flush(output)
         };
@@ -60,12 +62,28 @@ impl<F: Fingerprint> Pairs<F> {
 /// The state of a thread; the fingerprints that it found.
 type Worker<'t, F> = (Box<dyn Taker<F> + 't>, MergeBuffers<F>, Vec<F>);
 
-fn has_repeated(segment: &Segment) -> bool {
-    segment.footer().records > segment.footer().fingerprints
+/// Replaces `found` by the fingerprints of a share that have several records in a segment, or are in several segments.
+fn gather<F: Fingerprint>(
+    repeating: &[&Arc<Segment>],
+    tables: &MergedTables<'_>,
+    share: Share,
+    (buffers, found): (&mut MergeBuffers<F>, &mut Vec<F>),
+) -> Step {
+    found.clear();
+    for segment in repeating {
+        visit_within(segment, share, &mut |one| {
+            found.push(one);
+            Ok(())
+        })?;
+    }
+    tables.visit_common(share, buffers, &mut |common| found.extend_from_slice(common))?;
+    found.sort_unstable();
+    found.dedup();
+    Ok(())
 }
 
-/// Takes the fingerprints of a share that have several records in a segment, ascending, each once.
-fn visit_repeated<F: Fingerprint>(segment: &Arc<Segment>, share: Share, take: &mut dyn FnMut(F) -> Step) -> Step {
+/// Takes the fingerprints of a share that have several records in one segment.
+fn visit_within<F: Fingerprint>(segment: &Arc<Segment>, share: Share, take: &mut dyn FnMut(F) -> Step) -> Step {
     let mut last = None;
     SegmentRecords::<F>::visit_repeats_near(segment, share.from, |fingerprint, is_repeated| {
         if share.is_before(fingerprint) {
@@ -78,7 +96,7 @@ fn visit_repeated<F: Fingerprint>(segment: &Arc<Segment>, share: Share, take: &m
     })
 }
 
-/// The same for several segments, record by record.
+/// Takes the fingerprints of a share that have several records in all segments together: record by record.
 fn visit_merged<F: Fingerprint>(segments: &[Arc<Segment>], share: Share, take: &mut dyn FnMut(F) -> Step) -> Step {
     let (mut before, mut last) = (None, None);
     for record in RecordIter::<F>::of_share(segments, share)? {

@@ -19,8 +19,8 @@ const CHUNK: usize = 4096;
 /// Blocks that are sampled for the bits that vary.
 const SAMPLED: usize = 64;
 
-/// Fingerprints of segments. They are kept in memory if it has space; otherwise each visit decodes them again, which
-/// takes a nanosecond or two each, less than sorting or writing them.
+/// Fingerprints of segments. Each visit decodes them again, which takes a nanosecond or two each, less than sorting or
+/// writing them; selected ones, and those of very many segments, are kept in memory if it has space.
 #[derive(Debug)]
 pub(super) struct FingerprintSource<'a, F> {
     segments: Vec<Arc<Segment>>,
@@ -50,7 +50,10 @@ impl<'a, F: Fingerprint> FingerprintSource<'a, F> {
         let parts = shares.into_iter().map(LoadedPart::Stored).collect();
         let stored = Self { segments: segments.to_vec(), only, parts, at_most };
         let fits = at_most.saturating_mul(F::BYTES as u64) <= memory;
-        if fits { Self::kept(&stored, |_| true) } else { Ok(stored) }
+        if !fits {
+            return Ok(stored);
+        }
+        Ok(Self { segments: segments.to_vec(), ..Self::kept(&stored, |_| true)? })
     }
 
     /// The same fingerprints, in the order of tables.
@@ -82,6 +85,7 @@ impl<'a, F: Fingerprint> FingerprintSource<'a, F> {
         self.at_most
     }
 
+    /// Some fingerprints of the segments, also of those that are not to be visited.
     pub(super) fn sample(&self) -> Result<Vec<F>> {
         let mut sample = Vec::new();
         let (mut scratch, mut block) = (Scratch::default(), Vec::new());

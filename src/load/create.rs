@@ -57,7 +57,7 @@ pub(crate) fn create_filled<R: Send>(
         is_assignment_kept: true,
         ..Writer::default()
     };
-    let inner = Arc::new(StoreInner::new(StoreContext::new(path, options, parameters)?, versions, Some(writer)));
+    let inner = StoreInner::new(StoreContext::new(path, options, parameters)?, versions, Some(writer));
     match fill(&inner, &manifest, load) {
         Ok(report) => Ok((Handle::of(inner, Recovery::default(), None, Some(Arc::clone(lock)))?, report)),
         Err(error) => {

@@ -63,6 +63,7 @@ impl ViewSearcher {
 
     fn plan(&mut self, k: u32) -> Result<()> {
         check_distance(k, self.context.parameters.width())?;
+        self.context.first_queries.add_one();
         // Filters are made in the background; each new one gives more to choose from.
         let segments = &self.view.version.segments;
         let filters = segments.iter().flat_map(|segment| segment.tables()).filter_map(Table::filter).count();

@@ -296,7 +296,7 @@ impl Table {
         self.append_fingerprints(block, scratch, out)
     }
 
-    /// Appends the keys of a block: fingerprints, which are permuted where the table is not the first one.
+    /// Appends the keys of a block of a table with whole fingerprints: these are permuted if it is not the first one.
     pub(crate) fn append_fingerprints<F: Fingerprint>(
         &self,
         block: usize,

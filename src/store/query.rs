@@ -100,7 +100,8 @@ impl<F: Fingerprint> Store<F> {
         self.inner().make_filters(when);
     }
 
-    /// Waits for the filters that are made in the background ([`crate::Filters`]).
+    /// Waits for the filters that are made in the background ([`crate::Filters`]); begins to make them if there were few
+    /// queries so far.
     pub fn wait_for_filters(&self) {
         self.inner().wait_for_filters();
     }

@@ -6,6 +6,7 @@ use crate::format::parameters::{Parameters, StoreKind};
 use crate::memtable::MemtableShape;
 use crate::options::Options;
 use crate::segment::ObsoleteFiles;
+use crate::version::first_queries::FirstQueries;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
@@ -22,6 +23,7 @@ pub(crate) struct StoreContext {
     pub(crate) shape: Arc<MemtableShape>,
     pub(crate) obsolete_files: Arc<ObsoleteFiles>,
     filter_budget: OnceLock<u64>,
+    pub(crate) first_queries: FirstQueries,
 }
 
 impl StoreContext {
@@ -29,7 +31,8 @@ impl StoreContext {
         let shape = Arc::new(MemtableShape::new(parameters, options.memtable_memory)?);
         let (path, options, parameters) = (path.to_owned(), options.clone(), parameters.clone());
         let obsolete_files = ObsoleteFiles::new(&options.env);
-        Ok(Arc::new(Self { path, options, parameters, shape, obsolete_files, filter_budget: OnceLock::new() }))
+        let (filter_budget, first_queries) = Default::default();
+        Ok(Arc::new(Self { path, options, parameters, shape, obsolete_files, filter_budget, first_queries }))
     }
 
     /// Bytes of memory for all filters. Fixed at the first call, because later the filters themselves would count as

@@ -19,6 +19,7 @@
 //! it opens the runs that the manifest names with [`open_runs`], and replaces the manifest with `manifest.rs`.
 
 mod context;
+mod first_queries;
 mod keyed_runs;
 mod lookup;
 mod loser_tree;

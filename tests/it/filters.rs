@@ -10,7 +10,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::channel;
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// Uniform values, and families of values that differ in few bits: enough for a filter in every segment.
 fn values() -> Vec<u64> {
@@ -192,6 +192,33 @@ fn half_of_the_memory_that_is_available_unless_it_is_said() {
     drop(written);
     let said = <Store>::open_read_only(&fixture.path, &options.with_filter_memory(wanted)).unwrap();
     assert_eq!(of(&said), [wanted, wanted, 0, 0, wanted]);
+}
+
+#[test]
+fn in_the_background_they_are_made_after_the_first_queries() {
+    /// Queries before them.
+    const FEW: usize = 256;
+    let values = uniform(200_000, 47);
+    let (first, second) = values.split_at(100_000);
+    let fixture = Fixture::new(ReadMode::Mmap);
+    let store = fixture.load(&Parameters::new(3), &numbered(first), 1);
+    store.bulk_load(Records::WithIds(numbered(second))).unwrap();
+    let ask = |query| drop(store.query(query, 3).unwrap());
+    // Queries of a searcher and of the store count alike, and so do threads.
+    let mut searcher = store.searcher();
+    values[..FEW / 2].iter().for_each(|&query| drop(searcher.query(query, 2).unwrap()));
+    thread::scope(|scope| drop(scope.spawn(|| values[..FEW / 2 - 1].iter().copied().for_each(ask))));
+    assert_eq!(of(&store)[1], 0);
+    ask(7);
+    let begun = Instant::now();
+    while of(&store)[1] < of(&store)[0] {
+        assert!(begun.elapsed() < Duration::from_secs(60), "the filters are made");
+        thread::yield_now();
+    }
+    // Of later segments they are made at once.
+    store.bulk_load(Records::WithIds(numbered(&uniform(50_000, 48)))).unwrap();
+    store.wait_for_filters();
+    assert_eq!(of(&store)[0], of(&store)[1]);
 }
 
 #[test]

@@ -29,6 +29,7 @@ mod points;
 mod reading;
 mod removals;
 mod saved_filters;
+mod several_segments;
 mod space;
 mod stores;
 mod strict;

@@ -3,7 +3,7 @@
 use crate::points::{SHARE, every, is_long};
 use crate::support::{Fixture, Random, families, numbered, real, uniform, wide};
 use fpstore::pairs::{Pair, Pairs, RecordPair, RecordPairs};
-use fpstore::{Design, ErrorKind, Fingerprint, Id, IdKind, Parameters, ReadMode, Record, Records, Result, Store, U256};
+use fpstore::{Design, ErrorKind, Fingerprint, Id, IdKind, Parameters, ReadMode, Record, Result, Store, U256};
 use rayon::prelude::*;
 use std::cell::LazyCell;
 use std::ops::ControlFlow;
@@ -13,7 +13,7 @@ const LITTLE: u64 = 1 << 20;
 const PLENTY: u64 = 1 << 30;
 
 /// All pairs of different fingerprints within distance `k`, in order.
-fn brute<F: Fingerprint>(fingerprints: &[F], k: u32) -> Vec<Pair<F>> {
+pub(crate) fn brute<F: Fingerprint>(fingerprints: &[F], k: u32) -> Vec<Pair<F>> {
     let mut distinct = fingerprints.to_vec();
     distinct.sort_unstable();
     distinct.dedup();
@@ -43,7 +43,7 @@ fn in_order<F: Fingerprint>(pair: &RecordPair<F>) -> (F, F, Id, Id) {
     (pair.a.fingerprint, pair.b.fingerprint, pair.a.id.clone(), pair.b.id.clone())
 }
 
-fn sorted<T: Ord>(mut all: Vec<T>) -> Vec<T> {
+pub(crate) fn sorted<T: Ord>(mut all: Vec<T>) -> Vec<T> {
     all.sort_unstable();
     all
 }
@@ -279,37 +279,6 @@ fn counts_come_with_pairs_of_fingerprints() {
         let store = Fixture::new(ReadMode::Mmap).load(&parameters, &records, segments);
         let found: Vec<_> = store.pairs(3).unwrap().records().unwrap().map(Result::unwrap).collect();
         assert_eq!(sorted(found), sorted(expected.clone()));
-    }
-}
-
-#[test]
-fn repeated_fingerprints_of_two_segments_in_few_and_in_large_shares() {
-    // Those that agree in their first 64 bits are in one share: of more than a thread has in memory, or of fewer.
-    for count in [90_000, 9_000] {
-        let record = |number: u64, id| Record { fingerprint: U256([7, 0, 0, number]), id: Id::Number(id) };
-        let mut old: Vec<_> = (0..2 * count).map(|number| record(number, 0)).collect();
-        old.extend((0..2 * count).step_by(7).map(|number| record(number, 1)));
-        let new: Vec<_> = (count..3 * count).map(|number| record(number, 2)).collect();
-        let parameters = Parameters::new(3).with_width(256);
-        let store = Fixture::new(ReadMode::Mmap).load_wide(&parameters, &old, 1);
-        store.bulk_load(Records::WithIds(new.clone())).unwrap();
-        assert_eq!(store.statistics().segments, 2);
-        let all = sorted([old.clone(), new].concat());
-        let pairs_of_one = |records: &[Record<U256>]| {
-            let each = records.iter().enumerate();
-            each.flat_map(|(number, a)| records[number + 1..].iter().map(|b| (a.clone(), b.clone())))
-                .collect::<Vec<_>>()
-        };
-        let expected: Vec<_> = all.chunk_by(|a, b| a.fingerprint == b.fingerprint).flat_map(pairs_of_one).collect();
-        let found = |pairs: Pairs<U256>| {
-            let pairs = pairs.records().unwrap().map(Result::unwrap);
-            sorted(pairs.map(|pair| (pair.a, pair.b)).collect())
-        };
-        assert!(found(store.pairs(0).unwrap()) == expected, "{count}");
-        // Records that two segments have are one.
-        let again = Fixture::new(ReadMode::Mmap).load_wide(&parameters, &old, 1).snapshot();
-        let both = store.pairs(0).unwrap().with_more(&[again]).unwrap();
-        assert!(found(both) == expected, "{count}");
     }
 }
 

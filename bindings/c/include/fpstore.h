@@ -114,7 +114,7 @@ struct ArrowArrayStream {
 #define FPS_READ_PREAD 1
 
 /**
- * Filters are made after opening, while queries already run.
+ * Filters are made after the first 256 queries, while more run: a program with few queries makes none.
  */
 #define FPS_FILTERS_BACKGROUND 0
 

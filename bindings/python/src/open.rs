@@ -113,7 +113,7 @@ pub(crate) fn create(
 /// read_mode : "mmap" (the fastest) or "pread" (a file that another program changes or cuts gives an error)
 /// page_cache : with "pread", bytes of memory for pages that were read and checked; by default 64 MiB, which stores
 ///     without `threads` share
-/// filters : when filters are made in memory: "background", "at-open" or "off"
+/// filters : when filters are made in memory: "background" (after the first 256 queries), "at-open" or "off"
 /// filter_memory : most bytes of filters, a number or a text such as "2GiB"
 /// memory : bytes of memory of a load
 /// tmp_dir : directory of temporary files of loads
