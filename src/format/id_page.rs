@@ -294,8 +294,27 @@ impl<'a> IdPage<'a> {
         }
     }
 
+    /// Whether its records can be read one by one, in any order.
+    pub(crate) fn is_divisible(&self) -> bool {
+        !matches!(self.starts, Starts::Groups { .. })
+    }
+
+    pub(crate) fn records(&self) -> usize {
+        self.records
+    }
+
     /// Calls `visit` with all ids, and whether each begins a fingerprint, until it breaks.
-    pub(crate) fn visit_all(&self, mut visit: impl FnMut(bool, u64) -> ControlFlow<()>) -> Result<ControlFlow<()>> {
+    pub(crate) fn visit_all(&self, visit: impl FnMut(bool, u64) -> ControlFlow<()>) -> Result<ControlFlow<()>> {
+        self.visit_ids(0..self.records, visit)
+    }
+
+    /// Calls `visit` with these ids, and whether each begins a fingerprint, until it breaks; with all, if the page is
+    /// not divisible.
+    pub(crate) fn visit_ids(
+        &self,
+        records: Range<usize>,
+        mut visit: impl FnMut(bool, u64) -> ControlFlow<()>,
+    ) -> Result<ControlFlow<()>> {
         match self.starts {
             Starts::Groups { groups, is_continued } => {
                 let mut is_continued = is_continued;
@@ -305,9 +324,9 @@ impl<'a> IdPage<'a> {
                 })
             }
             Starts::Bitmap(bitmap) => {
-                self.visit_records(0..self.records, |record, id| visit(load_bits(bitmap, record, 1) == 1, id))
+                self.visit_records(records, |record, id| visit(load_bits(bitmap, record, 1) == 1, id))
             }
-            Starts::All => self.visit_records(0..self.records, |_, id| visit(true, id)),
+            Starts::All => self.visit_records(records, |_, id| visit(true, id)),
         }
     }
 

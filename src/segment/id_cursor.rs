@@ -1,29 +1,33 @@
 //! The ids of a segment one after another.
 
 use super::Segment;
+use super::id_reader::{Piece, PieceStart};
 use super::id_unit::IdScratch;
 use crate::error::Result;
 use crate::fingerprint::Id;
 use std::sync::Arc;
 use std::vec::Drain;
 
-/// Walks over the ids of a segment in order, with one unit in memory, however many ids a fingerprint has.
+/// Walks over the ids of a segment in order, with a piece of a unit in memory, however many ids a fingerprint has.
 #[derive(Debug)]
 pub(crate) struct IdCursor {
     segment: Arc<Segment>,
     scratch: IdScratch,
-    /// The ids of the last unit that was read, and whether each begins a fingerprint.
-    unit: Vec<(bool, Id)>,
+    /// The ids of the last piece that was read, and whether each begins a fingerprint.
+    piece: Vec<(bool, Id)>,
     at: usize,
     /// How many fingerprints begin before the next one in the unit.
     begun: usize,
-    /// The unit after them.
+    /// The record behind the piece, if the unit has one.
+    next_record: Option<usize>,
+    /// The unit after it.
     next_unit: u64,
 }
 
 impl IdCursor {
     pub(crate) fn new(segment: Arc<Segment>) -> Self {
-        Self { segment, scratch: IdScratch::default(), unit: Vec::new(), at: 0, begun: 0, next_unit: 0 }
+        let scratch = IdScratch::default();
+        Self { segment, scratch, piece: Vec::new(), at: 0, begun: 0, next_record: None, next_unit: 0 }
     }
 
     /// The first id of the fingerprint with this rank in the primary table, and a cursor after it.
@@ -37,30 +41,42 @@ impl IdCursor {
     /// Goes to the first id of the fingerprint with this rank in the primary table. Cheap if it is a little ahead.
     pub(crate) fn seek(&mut self, rank: u64) -> Result<()> {
         let (number, nth) = self.segment.ids().place_of(rank)?;
-        if number + 1 != self.next_unit || nth < self.begun {
-            self.read(number)?;
-        }
-        // The unit agrees with the index, so it has enough.
-        while let Some(&(begins, _)) = self.unit.get(self.at) {
-            if begins && self.begun == nth {
-                break;
-            }
-            self.advance();
+        if number + 1 != self.next_unit || nth < self.begun || !self.skip_to(nth) {
+            self.read(number, PieceStart::Fingerprint(nth))?;
+            // The unit agrees with the index, so it has enough.
+            self.skip_to(nth);
         }
         Ok(())
     }
 
+    /// Skips the ids before the fingerprint that is the `nth` to begin in the unit; false if the piece has only these.
+    fn skip_to(&mut self, nth: usize) -> bool {
+        while let Some(&(begins, _)) = self.piece.get(self.at) {
+            if begins && self.begun == nth {
+                return true;
+            }
+            self.advance();
+        }
+        false
+    }
+
     /// The next id, and whether it begins a fingerprint; `None` after the last one.
     pub(crate) fn peek(&mut self) -> Result<Option<(bool, &Id)>> {
-        while self.at == self.unit.len() && self.next_unit < self.segment.ids().unit_count() {
-            self.read(self.next_unit)?;
+        while self.at == self.piece.len() {
+            match self.next_record {
+                Some(record) => self.read(self.next_unit - 1, PieceStart::Record(record, self.begun))?,
+                None if self.next_unit < self.segment.ids().unit_count() => {
+                    self.read(self.next_unit, PieceStart::Record(0, 0))?;
+                }
+                None => return Ok(None),
+            }
         }
-        Ok(self.unit.get(self.at).map(|(begins, id)| (*begins, id)))
+        Ok(self.piece.get(self.at).map(|(begins, id)| (*begins, id)))
     }
 
     /// Skips the next id.
     pub(crate) fn advance(&mut self) {
-        if let Some((begins, _)) = self.unit.get(self.at) {
+        if let Some((begins, _)) = self.piece.get(self.at) {
             self.begun += usize::from(*begins);
             self.at += 1;
         }
@@ -69,17 +85,16 @@ impl IdCursor {
     /// As [`IdCursor::peek`]; skips the id.
     pub(crate) fn take(&mut self) -> Result<Option<(bool, Id)>> {
         self.peek()?;
-        let taken = self.unit.get_mut(self.at).map(|(begins, id)| (*begins, std::mem::replace(id, Id::Count(0))));
+        let taken = self.piece.get_mut(self.at).map(|(begins, id)| (*begins, std::mem::replace(id, Id::Count(0))));
         self.advance();
         Ok(taken)
     }
 
-    /// Takes the remaining ids of the unit, or all of the next one; none after the last one.
-    pub(crate) fn take_unit(&mut self) -> Result<Drain<'_, (bool, Id)>> {
+    /// Takes the remaining ids of the piece, or all of the next one; none after the last one.
+    pub(crate) fn take_piece(&mut self) -> Result<Drain<'_, (bool, Id)>> {
         self.peek()?;
-        // To go back to one of them, the unit has to be read again.
-        self.begun = usize::MAX;
-        Ok(self.unit.drain(self.at..))
+        self.begun += self.piece.iter().skip(self.at).filter(|(begins, _)| *begins).count();
+        Ok(self.piece.drain(self.at..))
     }
 
     /// As [`IdCursor::take`], but `None` where the next fingerprint begins.
@@ -90,15 +105,16 @@ impl IdCursor {
         }
     }
 
-    fn read(&mut self, number: u64) -> Result<()> {
-        (self.at, self.begun) = (0, 0);
-        self.unit.clear();
-        self.next_unit = number + 1;
-        let entries = &mut self.unit;
-        let read = self.segment.ids().unit(number, &mut self.scratch, |begins, id| entries.push((begins, id)));
-        if read.is_err() {
-            self.unit.clear();
+    fn read(&mut self, number: u64, start: PieceStart) -> Result<()> {
+        self.at = 0;
+        self.piece.clear();
+        (self.next_unit, self.next_record) = (number + 1, None);
+        let piece = &mut self.piece;
+        let read = self.segment.ids().piece(number, start, &mut self.scratch, |begins, id| piece.push((begins, id)));
+        match read {
+            Ok(Piece { begun, next }) => (self.begun, self.next_record) = (begun, next),
+            Err(_) => self.piece.clear(),
         }
-        read
+        read.map(|_| ())
     }
 }

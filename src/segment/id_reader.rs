@@ -18,6 +18,25 @@ use std::sync::Arc;
 /// Ids of one fingerprint in more units than this should not be in memory together.
 pub(crate) const MANY_UNITS: u64 = 8;
 
+/// Records of a unit that are read at once: a page of counts may have 65,535.
+const PIECE: usize = 1024;
+
+/// Where a piece of a unit begins.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum PieceStart {
+    /// A record, and how many fingerprints begin before it.
+    Record(usize, usize),
+    /// The fingerprint that is the one with this number, from 0, to begin in the unit; or before it.
+    Fingerprint(usize),
+}
+
+/// Some records of a unit: how many fingerprints begin before them, and the record behind them, if there is one.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Piece {
+    pub(super) begun: usize,
+    pub(super) next: Option<usize>,
+}
+
 /// Where the ids of a fingerprint begin: a unit, and how many fingerprints begin before it there.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct IdPlace(u64, usize);
@@ -168,11 +187,33 @@ impl Ids {
     /// Calls `visit` with all ids of a unit, and whether each begins a fingerprint.
     pub(crate) fn unit(&self, number: u64, scratch: &mut IdScratch, mut visit: impl FnMut(bool, Id)) -> Result<()> {
         self.with_checked_unit(number, scratch, |unit| {
-            let visited = unit.visit_all(|begins, id| {
+            let visited = unit.visit_from(0, usize::MAX, |begins, id| {
                 visit(begins, self.owned(id));
                 ControlFlow::Continue(())
             });
             visited.map(|_| ())
+        })
+    }
+
+    /// Calls `visit` with some ids of a unit, and whether each begins a fingerprint: from the start on. Returns where they
+    /// begin and end.
+    pub(super) fn piece(
+        &self,
+        number: u64,
+        start: PieceStart,
+        scratch: &mut IdScratch,
+        mut visit: impl FnMut(bool, Id),
+    ) -> Result<Piece> {
+        self.with_checked_unit(number, scratch, |unit| {
+            let (record, begun) = match start {
+                PieceStart::Record(record, begun) => (record, begun),
+                PieceStart::Fingerprint(nth) => unit.start_of(nth),
+            };
+            let end = unit.visit_from(record, PIECE, |begins, id| {
+                visit(begins, self.owned(id));
+                ControlFlow::Continue(())
+            })?;
+            Ok(Piece { begun, next: (end < unit.records()).then_some(end) })
         })
     }
 

@@ -212,15 +212,38 @@ impl Unit<'_> {
         }
     }
 
-    /// As [`Unit::visit`], with all ids, and whether each begins a fingerprint.
-    pub(super) fn visit_all(
-        &self,
-        mut visit: impl FnMut(bool, IdRef<'_>) -> ControlFlow<()>,
-    ) -> Result<ControlFlow<()>> {
+    pub(super) fn records(&self) -> usize {
         match self {
-            Self::Page(page) => page.visit_all(|begins, id| visit(begins, IdRef::Number(id))),
-            Self::Frame(frame) => Ok((0..frame.records())
-                .try_for_each(|record| visit(frame.begins(record), IdRef::Text(frame.text(record))))),
+            Self::Page(page) => page.records(),
+            Self::Frame(frame) => frame.records(),
         }
+    }
+
+    /// The first record of the `nth` fingerprint (from 0) that begins here, and this number; or the first record of the
+    /// unit, and 0, if its records can only be read in order.
+    pub(super) fn start_of(&self, nth: usize) -> (usize, usize) {
+        match self.part(Some(nth)) {
+            Ok(Part::Records(records)) => (records.start, nth),
+            _ => (0, 0),
+        }
+    }
+
+    /// As [`Unit::visit`], and with whether each id begins a fingerprint: the ids from this record on, `most` of them,
+    /// or all where records can only be read in order. Returns the record behind them.
+    pub(super) fn visit_from(
+        &self,
+        record: usize,
+        most: usize,
+        mut visit: impl FnMut(bool, IdRef<'_>) -> ControlFlow<()>,
+    ) -> Result<usize> {
+        let is_divisible = matches!(self, Self::Frame(_)) || matches!(self, Self::Page(page) if page.is_divisible());
+        let end = if is_divisible { self.records().min(record.saturating_add(most)) } else { self.records() };
+        let _ = match self {
+            Self::Page(page) => page.visit_ids(record..end, |begins, id| visit(begins, IdRef::Number(id)))?,
+            Self::Frame(frame) => {
+                (record..end).try_for_each(|record| visit(frame.begins(record), IdRef::Text(frame.text(record))))
+            }
+        };
+        Ok(end)
     }
 }

@@ -2,6 +2,7 @@ use super::id_unit::IdScratch;
 use super::{IdCursor, Scratch, Segment};
 use crate::error::{Error, Result};
 use crate::fingerprint::{Fingerprint, IdKind, IdRef, Record};
+use std::cell::Cell;
 use std::ops::ControlFlow;
 use std::sync::Arc;
 use std::vec::IntoIter;
@@ -134,10 +135,11 @@ impl<F: Fingerprint> SegmentRecords<F> {
             return Ok(());
         }
         let wrong = |what| Error::damaged(what).at_path(segment.path());
-        let (first, mut before) = ids.place_of(index.rank(block)?)?;
+        let (first, nth) = ids.place_of(index.rank(block)?)?;
+        let before = Cell::new(nth);
         let mut step = |begins: bool, id: IdRef<'_>| {
-            if begins && before > 0 {
-                before -= 1;
+            if begins && before.get() > 0 {
+                before.set(before.get() - 1);
             } else if begins {
                 let next = records.fingerprints.next()?;
                 records.current = Some(next.ok_or_else(|| wrong("there are ids of no fingerprint"))?);
@@ -147,11 +149,12 @@ impl<F: Fingerprint> SegmentRecords<F> {
         let (mut scratch, mut result) = (IdScratch::default(), Ok(ControlFlow::Continue(())));
         for number in first..ids.unit_count() {
             ids.with_checked_unit(number, &mut scratch, |unit| {
-                let visited = unit.visit_all(|begins, id| {
+                let (start, skipped) = if number == first { unit.start_of(nth) } else { (0, 0) };
+                before.set(before.get() - skipped);
+                unit.visit_from(start, usize::MAX, |begins, id| {
                     result = step(begins, id);
                     *result.as_ref().unwrap_or(&ControlFlow::Break(()))
-                });
-                visited.map(|_| ())
+                })
             })?;
             if !matches!(result, Ok(ControlFlow::Continue(()))) {
                 return result.map(drop);
@@ -178,7 +181,7 @@ impl<F: Fingerprint> SegmentRecords<F> {
     /// Reads the records of the next ids. After an error, those before it are there.
     fn read(&mut self, records: &mut Vec<Record<F>>) -> Result<()> {
         let wrong = |what| Error::damaged(what).at_path(self.segment.path());
-        let ids = self.ids.take_unit()?;
+        let ids = self.ids.take_piece()?;
         if ids.len() == 0 && self.fingerprints.next()?.is_some() {
             return Err(wrong("a fingerprint has no ids"));
         }
