@@ -118,3 +118,70 @@ impl IdCursor {
         read.map(|_| ())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::env::FileSystem;
+    use crate::executor::Executor;
+    use crate::extsort::Workspace;
+    use crate::fingerprint::{IdKind, Record};
+    use crate::format::Parameters;
+    use crate::segment::{Building, Making, SegmentFile, chunks, write_segment};
+
+    /// The ids of each fingerprint, by rank.
+    type Expected = Vec<Vec<Id>>;
+
+    fn check(segment: &Arc<Segment>, expected: &Expected) {
+        for step in [1, 7, 1023, 1025, 3000] {
+            let mut cursor = IdCursor::new(Arc::clone(segment));
+            // Ahead, and back to the start.
+            for rank in (0..expected.len()).step_by(step).chain([0, 1, expected.len() - 1, expected.len() / 2]) {
+                cursor.seek(rank as u64).unwrap();
+                let mut found: Vec<Id> =
+                    cursor.take().unwrap().filter(|(begins, _)| *begins).map(|(_, id)| id).into_iter().collect();
+                found.extend(std::iter::from_fn(|| cursor.take_same().unwrap()));
+                assert_eq!(found, expected[rank], "rank {rank}, step {step}");
+            }
+        }
+        let (mut cursor, mut all) = (IdCursor::new(Arc::clone(segment)), Vec::new());
+        loop {
+            let piece = cursor.take_piece().unwrap();
+            if piece.len() == 0 {
+                break;
+            }
+            all.extend(piece);
+        }
+        let begins =
+            |ids: &Vec<Id>| ids.iter().enumerate().map(|(number, id)| (number == 0, id.clone())).collect::<Vec<_>>();
+        assert_eq!(all, expected.iter().flat_map(begins).collect::<Vec<_>>());
+    }
+
+    /// A segment of these records, in a temporary file.
+    fn segment(kind: IdKind, records: impl Iterator<Item = (u64, Id)>) -> Arc<Segment> {
+        let directory = tempfile::tempdir().unwrap();
+        let (executor, memory) = (Arc::new(Executor::new(1)), 1 << 24);
+        let workspace =
+            Workspace { env: Arc::new(FileSystem), executor, directory: directory.path().to_owned(), memory };
+        let parameters = Parameters::new(3).with_ids(kind).with_id_index(false);
+        let (env, directory, making) = (&workspace.env, directory.path(), Making::new(&workspace));
+        let building = Building { env, directory, number: None, parameters: &parameters, making };
+        let records = records.map(|(fingerprint, id)| Ok(Record { fingerprint, id }));
+        let built = write_segment::<u64>(building, chunks(records, memory)).unwrap().unwrap();
+        Arc::new(Segment::of_file(SegmentFile::new(&built.path, built.unnamed.unwrap())).unwrap())
+    }
+
+    #[test]
+    fn every_fingerprint_of_units_of_many_pieces_is_found() {
+        const COUNT: u64 = 70_000;
+        // One in how many fingerprints has two records, in pages of counts, of ids with a bitmap, and with groups.
+        for (kind, every) in [(IdKind::None, 9), (IdKind::Number, 3001), (IdKind::Number, 2)] {
+            let ids = |fingerprint: u64| {
+                let records = 1 + u64::from(fingerprint.is_multiple_of(every));
+                if kind == IdKind::None { vec![Id::Count(records)] } else { (0..records).map(Id::Number).collect() }
+            };
+            let records = (0..COUNT).flat_map(|one| ids(one).into_iter().map(move |id| (one, id)));
+            check(&segment(kind, records), &(0..COUNT).map(ids).collect());
+        }
+    }
+}
