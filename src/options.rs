@@ -45,8 +45,8 @@ pub enum Maintenance {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Filters {
-    /// After the first 256 queries, while more run, which become faster table by table: a program with few queries makes
-    /// none.
+    /// After the first 256 queries, while more run and become faster table by table. A program with few queries makes
+    /// and reads none.
     #[default]
     Background,
     /// Before opening returns.

@@ -97,8 +97,8 @@ fn needs(segments: &[Arc<Segment>], at_work: &[(Place, FilterShape)]) -> (Vec<Pl
     tables.filter_map(need).unzip()
 }
 
-/// The filters that a budget allows to tables that have none: first Bloom filters for all of them, then what they should
-/// have while there is memory for it.
+/// The filters that a budget allows to tables that have none: first Bloom filters for all of them, then what they
+/// should have while there is memory for it.
 fn granted(needs: &[Need], budget: u64) -> Vec<Option<FilterShape>> {
     let sum = |bytes: &dyn Fn(&Need) -> u64| needs.iter().map(bytes).fold(0, u64::saturating_add);
     let rest = budget.saturating_sub(sum(&|need| need.held.unwrap_or(0)));
@@ -148,6 +148,8 @@ struct Tables {
     /// The tables whose filters are being built, one a thread.
     at_work: Vec<(Place, FilterShape)>,
     threads: usize,
+    /// Whether some were asked for, or refused.
+    were_wanted: bool,
 }
 
 impl FilterMaker {
@@ -157,6 +159,7 @@ impl FilterMaker {
             when == Filters::Off || !are_useful(context) || segments.iter().all(|segment| bytes_of(segment) == 0);
         let budget = if none { 0 } else { context.filter_budget() };
         let mut tables = self.work.tables.lock();
+        tables.were_wanted = true;
         tables.waiting = if none { VecDeque::new() } else { tables.missing(segments, budget) };
         let threads = context.options.executor.threads().min(tables.waiting.len()).saturating_sub(tables.threads);
         tables.threads += threads;
@@ -192,6 +195,11 @@ impl FilterMaker {
             }
         }
         Ok(())
+    }
+
+    /// Whether [`FilterMaker::want`] was called.
+    pub(crate) fn were_wanted(&self) -> bool {
+        self.work.tables.lock().were_wanted
     }
 
     pub(crate) fn wait(&self) {

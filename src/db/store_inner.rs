@@ -133,7 +133,7 @@ impl StoreInner {
     }
 
     pub(crate) fn wait_for_filters(&self) {
-        if self.context.options.filters == Filters::Background && !self.context.first_queries.are_over() {
+        if self.context.options.filters == Filters::Background && !self.filters.were_wanted() {
             self.make_filters(Filters::Background);
         }
         self.filters.wait();

@@ -203,8 +203,8 @@ impl<F: Fingerprint> Cursor<'_, '_, F> {
     }
 }
 
-/// The number of keys up to `last`: all if the last of them is, even if they are damaged and do not ascend. So the table
-/// with the least last key goes on, and a merge ends.
+/// The number of keys up to `last`: all if the last of them is, even if they are damaged and do not ascend. So the
+/// table with the least last key goes on, and a merge ends.
 fn count_up_to<F: Fingerprint>(keys: &[F], last: F) -> usize {
     let all = keys.last().is_some_and(|&own| own <= last);
     if all { keys.len() } else { keys.partition_point(|&key| key <= last) }

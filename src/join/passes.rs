@@ -1,9 +1,9 @@
 //! Joining stored fingerprints within the memory, on all threads.
 //!
 //! For each child of the root that no table has in order (`in_order.rs`), fingerprints are dealt to some thousand
-//! buckets that agree in the child's bits, as many buckets at a time as fit the memory, and each bucket is joined by one
-//! thread. A pass over a table with stripes (`in_stripes.rs`) reads only those of its buckets. A bucket that exceeds the
-//! memory of a thread is itself divided in this way.
+//! buckets that agree in the child's bits, as many buckets at a time as fit the memory, and each bucket is joined by
+//! one thread. A pass over a table with stripes (`in_stripes.rs`) reads only those of its buckets. A bucket that
+//! exceeds the memory of a thread is itself divided in this way.
 
 use super::buckets::{Counts, Path, load, varying};
 use super::group::Joiner;
@@ -31,6 +31,9 @@ const MOST_BUCKET_BITS: u32 = 11;
 pub(super) const MOST_BITS: u32 = 18;
 /// Buckets or groups are joined together until they have this many fingerprints.
 pub(super) const TASK: usize = 8192;
+/// Most fingerprints of a pass that reads stripes. One more such pass takes less time than the kernel needs to make new
+/// memory for it.
+const STRIPED: usize = 1 << 25;
 /// Groups that may exceed the memory of a thread: the sources are read some times for each.
 pub(super) const MOST_LARGE: usize = 8;
 
@@ -163,9 +166,7 @@ impl<'a, 't, F: Fingerprint> Passes<'a, '_, 't, F> {
         while from < groups.count() {
             // As many as fit the memory.
             let (mut to, mut sum) = (from, 0);
-            while to < groups.count()
-                && both(to) <= self.join.most_in_bucket()
-                && sum + both(to) <= self.join.most_in_memory()
+            while to < groups.count() && both(to) <= self.join.most_in_bucket() && sum + both(to) <= self.most_in_pass()
             {
                 sum += both(to);
                 to += 1;
@@ -221,8 +222,9 @@ impl<'a, 't, F: Fingerprint> Passes<'a, '_, 't, F> {
         Ok(flow)
     }
 
-    /// Memory for so many fingerprints of each side: of `(all, now)`, all at some time, and now these. Both together are
-    /// within the memory, so they are made anew together, too: one of them alone would leave the other as it has grown.
+    /// Memory for so many fingerprints of each side: of `(all, now)`, all at some time, and now these. Both together
+    /// are within the memory, so they are made anew together, too: one of them alone would leave the other as it has
+    /// grown.
     pub(super) fn make_space(&mut self, sides: [(usize, usize); 2]) -> Result<()> {
         let length = |memory: &Option<Array<F>>| memory.as_ref().map_or(0, |memory| memory.as_slice().len());
         if self.memory.iter().zip(sides).all(|(memory, (_, now))| now <= length(memory)) {
@@ -230,11 +232,17 @@ impl<'a, 't, F: Fingerprint> Passes<'a, '_, 't, F> {
         }
         self.memory = Default::default();
         // New memory takes the kernel's time, so one side gets at once what any of its groups need.
-        let most = if self.right.is_some() { 0 } else { self.join.most_in_memory() };
+        let most = if self.right.is_some() { 0 } else { self.most_in_pass() };
         for (memory, (all, now)) in self.memory.iter_mut().zip(sides).filter(|(_, (_, now))| *now > 0) {
             *memory = Some(Array::new(all.min(most).max(now)).ok_or_else(no_memory)?);
         }
         Ok(())
+    }
+
+    /// Maximum number of fingerprints of the buckets that are in memory together, if each fits that of a thread.
+    fn most_in_pass(&self) -> usize {
+        let most = self.join.most_in_memory();
+        if self.left.is_striped() { most.min(STRIPED.max(self.join.most_in_bucket())) } else { most }
     }
 
     fn load(

@@ -81,6 +81,11 @@ impl<'a, F: Fingerprint> FingerprintSource<'a, F> {
         Ok(Self { segments: Vec::new(), only: None, at_most: parts.iter().map(count).sum(), parts })
     }
 
+    /// Whether a visit of some groups of the stripes reads little more than these.
+    pub(super) fn is_striped(&self) -> bool {
+        self.parts.iter().any(|part| matches!(part, LoadedPart::Ordered(..)))
+    }
+
     pub(super) fn at_most(&self) -> u64 {
         self.at_most
     }
@@ -109,8 +114,8 @@ impl<'a, F: Fingerprint> FingerprintSource<'a, F> {
         self.with_parts(vec![(); self.parts.len()], None, |(), visit| make(visit))
     }
 
-    /// As [`FingerprintSource::each_part`]; `make` also gets an element of `given`. Fingerprints in other groups than the
-    /// `wanted` ones may be left out.
+    /// As [`FingerprintSource::each_part`]; `make` also gets an element of `given`. Fingerprints in other groups than
+    /// the `wanted` ones may be left out.
     pub(super) fn with_parts<I: Send, T: Send>(
         &self,
         given: Vec<I>,

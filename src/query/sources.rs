@@ -190,7 +190,7 @@ impl ViewSearcher {
 /// The entries of one source by their ids, and whether each is a tombstone.
 type Entries = Peekable<Box<dyn Iterator<Item = Result<(Id, bool)>>>>;
 
-/// Iterates over the ids of the records in order, a page of each source in memory. Not for counts.
+/// Iterates over the ids of the records in order, a piece of a page of each source in memory. Not for counts.
 pub(crate) struct OrderedIds {
     /// Newest first.
     sources: Vec<Entries>,

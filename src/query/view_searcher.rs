@@ -63,7 +63,6 @@ impl ViewSearcher {
 
     fn plan(&mut self, k: u32) -> Result<()> {
         check_distance(k, self.context.parameters.width())?;
-        self.context.first_queries.add_one();
         // Filters are made in the background; each new one gives more to choose from.
         let segments = &self.view.version.segments;
         let filters = segments.iter().flat_map(|segment| segment.tables()).filter_map(Table::filter).count();
@@ -89,6 +88,10 @@ impl ViewSearcher {
         after: Option<(u32, F)>,
     ) -> Result<Nearest<F>> {
         self.plan(how.k)?;
+        // Neither a scan nor what follows the first hits of a query is a query that filters make faster.
+        if !how.scan && after.is_none() {
+            self.context.first_queries.add_one();
+        }
         let mut near = NearHits::new(query, after, how.wanted, how.memory);
         let limit = Cell::new(how.k);
         let stats = &mut self.stats;
@@ -120,6 +123,7 @@ impl ViewSearcher {
 
     pub(crate) fn any_hit<F: Fingerprint>(&mut self, query: F, k: u32) -> Result<Option<Hit<F>>> {
         self.plan(k)?;
+        self.context.first_queries.add_one();
         let stats = &mut self.stats;
         for (number, (memtable, visible)) in self.view.memtables().enumerate() {
             let (plan, scratch) = (&self.memtable_plan, &mut self.memtable);

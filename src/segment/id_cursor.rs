@@ -43,7 +43,7 @@ impl IdCursor {
         let (number, nth) = self.segment.ids().place_of(rank)?;
         if number + 1 != self.next_unit || nth < self.begun || !self.skip_to(nth) {
             self.read(number, PieceStart::Fingerprint(nth))?;
-            // The unit agrees with the index, so it has enough.
+            // The unit agrees with the index, and the piece begins before the fingerprint or at it.
             self.skip_to(nth);
         }
         Ok(())
@@ -127,6 +127,7 @@ mod tests {
     use crate::extsort::Workspace;
     use crate::fingerprint::{IdKind, Record};
     use crate::format::Parameters;
+    use crate::segment::id_unit::Unit;
     use crate::segment::{Building, Making, SegmentFile, chunks, write_segment};
 
     /// The ids of each fingerprint, by rank.
@@ -173,15 +174,24 @@ mod tests {
 
     #[test]
     fn every_fingerprint_of_units_of_many_pieces_is_found() {
-        const COUNT: u64 = 70_000;
-        // One in how many fingerprints has two records, in pages of counts, of ids with a bitmap, and with groups.
-        for (kind, every) in [(IdKind::None, 9), (IdKind::Number, 3001), (IdKind::Number, 2)] {
-            let ids = |fingerprint: u64| {
-                let records = 1 + u64::from(fingerprint.is_multiple_of(every));
-                if kind == IdKind::None { vec![Id::Count(records)] } else { (0..records).map(Id::Number).collect() }
-            };
+        const COUNT: u64 = 20_000;
+        let numbers = |numbers: &[u64]| numbers.iter().copied().map(Id::Number).collect::<Vec<_>>();
+        let text = |number: u64| Id::Text(format!("{:x}", number % 16).into());
+        let check = |kind, is_divisible, ids: &dyn Fn(u64) -> Vec<Id>| {
             let records = (0..COUNT).flat_map(|one| ids(one).into_iter().map(move |id| (one, id)));
-            check(&segment(kind, records), &(0..COUNT).map(ids).collect());
-        }
+            let segment = segment(kind, records);
+            let of_unit = |unit: &Unit<'_>| {
+                let found = matches!(unit, Unit::Frame(_)) || matches!(unit, Unit::Page(page) if page.is_divisible());
+                Ok((found, unit.records()))
+            };
+            let (found, records) = segment.ids().with_unit(0, &mut IdScratch::default(), of_unit).unwrap();
+            assert!(found == is_divisible && records > 1024, "{kind}: {records} records, {found}");
+            check(&segment, &(0..COUNT).map(ids).collect());
+        };
+        check(IdKind::None, true, &|one| vec![Id::Count(1 + u64::from(one % 9 == 0))]);
+        // A bitmap takes less than groups do, and a piece ends within a fingerprint.
+        check(IdKind::Number, true, &|_| numbers(&[0, 1, 60_000]));
+        check(IdKind::Number, false, &|_| (0..8).map(|id| Id::Number(id << 20)).collect());
+        check(IdKind::Text, true, &|one| if one % 5 == 0 { vec![text(3), text(7)] } else { vec![text(one)] });
     }
 }

@@ -195,8 +195,7 @@ impl Ids {
         })
     }
 
-    /// Calls `visit` with some ids of a unit, and whether each begins a fingerprint: from the start on. Returns where they
-    /// begin and end.
+    /// Calls `visit` with some ids of a unit, from the start on, and whether each begins a fingerprint.
     pub(super) fn piece(
         &self,
         number: u64,

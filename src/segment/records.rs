@@ -7,8 +7,8 @@ use std::ops::ControlFlow;
 use std::sync::Arc;
 use std::vec::IntoIter;
 
-/// Iterates over records by fingerprint, then id, with a block of fingerprints, a unit of ids and its records in
-/// memory. Ends after the first error.
+/// Iterates over records by fingerprint, then id, with a block of fingerprints, a piece of a unit of ids and its
+/// records in memory. Ends after the first error.
 #[derive(Debug)]
 pub(crate) struct SegmentRecords<F = u64> {
     segment: Arc<Segment>,

@@ -72,8 +72,8 @@ impl<F: Fingerprint> Store<F> {
     }
 
     /// Makes the missing prefix filters, as [`Store::make_filters`] does, and saves all of them beside their segments:
-    /// programs that open the store read them instead of making them. Returns the bytes written, which is 0 if these
-    /// filters or larger ones were saved before.
+    /// programs that open the store read them, when it is time for filters ([`crate::Filters`]), instead of making
+    /// them. Returns the bytes written, which is 0 if these filters or larger ones were saved before.
     ///
     /// They take 1 to 4 bytes a fingerprint and table, and no answer depends on them. Later segments have none until
     /// this is called again. A program for whose memory they are too large makes smaller ones.

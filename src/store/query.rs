@@ -95,13 +95,14 @@ impl<F: Fingerprint> Store<F> {
         self.snapshot().clusters(k)
     }
 
-    /// Makes the filters of a store that was opened without them ([`crate::Filters::Off`]), now or in the background.
+    /// Makes the filters of a store that was opened without them ([`crate::Filters::Off`]), or has had few queries, now
+    /// or in the background.
     pub fn make_filters(&self, when: Filters) {
         self.inner().make_filters(when);
     }
 
-    /// Waits for the filters that are made in the background ([`crate::Filters`]); begins to make them if there were few
-    /// queries so far.
+    /// Waits for the filters that are made in the background ([`crate::Filters`]), and begins to make them if there
+    /// were few queries so far.
     pub fn wait_for_filters(&self) {
         self.inner().wait_for_filters();
     }

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::sync::OnceLock;
 use std::sync::atomic::AtomicU32;
-use std::sync::atomic::Ordering::Relaxed;
+use std::sync::atomic::Ordering::SeqCst;
 
 /// After so many queries more will follow: a program that asks a few does not wait for filters, or share its cores with
 /// the threads that make them.
@@ -21,22 +21,22 @@ impl FirstQueries {
         let _ = self.then.set(Box::new(work));
     }
 
-    /// Counts a query.
+    /// Counts a query. What it begins sees every state that was published before [`FirstQueries::are_over`] was false.
     #[inline]
     pub(crate) fn add_one(&self) {
         // Later queries write nothing that threads share.
-        if !self.are_over() && self.count.fetch_add(1, Relaxed) + 1 == FEW {
+        if !self.are_over() && self.count.fetch_add(1, SeqCst) + 1 == FEW {
             self.then.get().into_iter().for_each(|work| work());
         }
     }
 
     pub(crate) fn are_over(&self) -> bool {
-        self.count.load(Relaxed) >= FEW
+        self.count.load(SeqCst) >= FEW
     }
 
     /// As if they were over; the caller does the work.
     pub(crate) fn end(&self) {
-        self.count.store(FEW, Relaxed);
+        self.count.store(FEW, SeqCst);
     }
 }
 
@@ -57,16 +57,16 @@ mod tests {
             let (queries, done) = (FirstQueries::default(), Arc::new(AtomicU32::new(0)));
             let counter = Arc::clone(&done);
             queries.then(move || {
-                counter.fetch_add(1, Relaxed);
+                counter.fetch_add(1, SeqCst);
             });
             (1..FEW).for_each(|_| queries.add_one());
-            assert!(!queries.are_over() && done.load(Relaxed) == 0);
+            assert!(!queries.are_over() && done.load(SeqCst) == 0);
             if already_done {
                 queries.end();
             }
             (0..3).for_each(|_| queries.add_one());
             assert!(queries.are_over());
-            assert_eq!(done.load(Relaxed), u32::from(!already_done));
+            assert_eq!(done.load(SeqCst), u32::from(!already_done));
         }
     }
 }

@@ -14,7 +14,7 @@ pub(crate) struct RunSegment {
 }
 
 /// Looks up sorted records in several segments. Reads only the blocks and pages that may have one of the records, and
-/// keeps one block and one page of ids of each segment.
+/// keeps one block and a piece of a page of ids of each segment.
 pub(crate) struct MembershipCursor<F> {
     /// Newest first.
     segments: Vec<Reading<F>>,

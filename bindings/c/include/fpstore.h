@@ -114,7 +114,7 @@ struct ArrowArrayStream {
 #define FPS_READ_PREAD 1
 
 /**
- * Filters are made after the first 256 queries, while more run: a program with few queries makes none.
+ * Filters are made or read after the first 256 queries, while more run: a program with few queries has none.
  */
 #define FPS_FILTERS_BACKGROUND 0
 

@@ -61,7 +61,7 @@ pub const FPS_READ_MMAP: u32 = 0;
 /// Pages are read when they are needed, and checked; 64 MiB of them stay in memory.
 pub const FPS_READ_PREAD: u32 = 1;
 
-/// Filters are made after the first 256 queries, while more run: a program with few queries makes none.
+/// Filters are made or read after the first 256 queries, while more run: a program with few queries has none.
 pub const FPS_FILTERS_BACKGROUND: u32 = 0;
 /// Filters are made before opening returns.
 pub const FPS_FILTERS_AT_OPEN: u32 = 1;
