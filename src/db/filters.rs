@@ -17,7 +17,7 @@ use crate::executor::{Condvar, Mutex, spawn_background};
 use crate::options::Filters;
 use crate::plan::filter_shape::{BloomShape, FilterShape};
 use crate::segment::{Filter, Segment, Table, saved_filter};
-use crate::version::StoreContext;
+use crate::version::{LatestVersion, StoreContext};
 use std::collections::VecDeque;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -153,12 +153,15 @@ struct Tables {
 }
 
 impl FilterMaker {
-    /// Builds the missing filters of these segments that the budget allows, and no others.
-    pub(crate) fn want(&self, segments: &[Arc<Segment>], context: &StoreContext, when: Filters) {
+    /// Builds the missing filters of the latest segments that the budget allows, and no others.
+    pub(crate) fn want(&self, latest: &LatestVersion, context: &StoreContext, when: Filters) {
+        let mut tables = self.work.tables.lock();
+        // Under the lock: of two calls, the second one has the later segments.
+        let version = latest.super_version();
+        let segments = &version.segments;
         let none =
             when == Filters::Off || !are_useful(context) || segments.iter().all(|segment| bytes_of(segment) == 0);
         let budget = if none { 0 } else { context.filter_budget() };
-        let mut tables = self.work.tables.lock();
         tables.were_wanted = true;
         tables.waiting = if none { VecDeque::new() } else { tables.missing(segments, budget) };
         let threads = context.options.executor.threads().min(tables.waiting.len()).saturating_sub(tables.threads);

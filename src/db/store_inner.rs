@@ -47,15 +47,14 @@ pub(crate) struct StoreInner {
 
 impl StoreInner {
     pub(crate) fn new(context: Arc<StoreContext>, versions: VersionSet, writer: Option<Writer>) -> Arc<Self> {
-        let view = versions.super_version();
+        let latest = LatestVersion::new(versions.super_version());
         let filters = FilterMaker::default();
-        let when = context.options.filters;
-        if when == Filters::AtOpen {
-            filters.want(&view.segments, &context, when);
+        if context.options.filters == Filters::AtOpen {
+            filters.want(&latest, &context, Filters::AtOpen);
         }
         let inner = Arc::new(Self {
             context,
-            latest: LatestVersion::new(view),
+            latest,
             writer: writer.map(|writer| RankedMutex::new(Rank::Writer, writer)),
             handed: Handed::default(),
             counting: RankedMutex::new(Rank::Counting, ()),
@@ -73,12 +72,8 @@ impl StoreInner {
             collecting: RankedMutex::new(Rank::Collecting, ()),
             idle: Mutex::default(),
         });
-        if when == Filters::Background {
-            let weak = Arc::downgrade(&inner);
-            inner.context.first_queries.then(move || {
-                weak.upgrade().into_iter().for_each(|inner| inner.make_filters(when));
-            });
-        }
+        let weak = Arc::downgrade(&inner);
+        inner.context.first_queries.then(move || weak.upgrade().into_iter().for_each(|inner| inner.begin_filters()));
         inner
     }
 
@@ -101,8 +96,14 @@ impl StoreInner {
     }
 
     pub(crate) fn make_filters(&self, when: Filters) {
-        self.context.first_queries.end();
-        self.filters.want(&self.latest.super_version().segments, &self.context, when);
+        self.filters.want(&self.latest, &self.context, when);
+    }
+
+    /// Makes the background's filters, unless these, or none, were wanted before.
+    fn begin_filters(&self) {
+        if self.context.options.filters == Filters::Background && !self.filters.were_wanted() {
+            self.make_filters(Filters::Background);
+        }
     }
 
     /// Starts to make filters in the background if it is time for them and the segments have changed since `seen`.
@@ -113,7 +114,7 @@ impl StoreInner {
             seen.segments.len() != now.segments.len() || !seen.segments.iter().zip(&now.segments).all(same);
         match self.context.options.filters {
             _ if !have_changed => {}
-            Filters::Background if !self.context.first_queries.are_over() => {}
+            Filters::Background if !self.filters.were_wanted() => {}
             Filters::AtOpen => self.make_filters(Filters::Background),
             when => self.make_filters(when),
         }
@@ -126,16 +127,14 @@ impl StoreInner {
         // Two calls would write to the same temporary file.
         let _saving = self.saving.lock();
         let version = self.super_version();
-        self.filters.want(&version.segments, &self.context, Filters::AtOpen);
+        self.filters.want(&self.latest, &self.context, Filters::AtOpen);
         self.filters.make_missing(&version.segments, &self.context)?;
         let saved = version.segments.iter().map(|segment| save_filters(self.context.env(), segment));
         saved.sum::<Result<u64>>().inspect_err(|error| self.check_place(error))
     }
 
     pub(crate) fn wait_for_filters(&self) {
-        if self.context.options.filters == Filters::Background && !self.filters.were_wanted() {
-            self.make_filters(Filters::Background);
-        }
+        self.begin_filters();
         self.filters.wait();
     }
 

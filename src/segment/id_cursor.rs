@@ -180,10 +180,7 @@ mod tests {
         let check = |kind, is_divisible, ids: &dyn Fn(u64) -> Vec<Id>| {
             let records = (0..COUNT).flat_map(|one| ids(one).into_iter().map(move |id| (one, id)));
             let segment = segment(kind, records);
-            let of_unit = |unit: &Unit<'_>| {
-                let found = matches!(unit, Unit::Frame(_)) || matches!(unit, Unit::Page(page) if page.is_divisible());
-                Ok((found, unit.records()))
-            };
+            let of_unit = |unit: &Unit<'_>| Ok((unit.is_divisible(), unit.records()));
             let (found, records) = segment.ids().with_unit(0, &mut IdScratch::default(), of_unit).unwrap();
             assert!(found == is_divisible && records > 1024, "{kind}: {records} records, {found}");
             check(&segment, &(0..COUNT).map(ids).collect());

@@ -219,6 +219,14 @@ impl Unit<'_> {
         }
     }
 
+    /// Whether its records can be read one by one, in any order.
+    pub(super) fn is_divisible(&self) -> bool {
+        match self {
+            Self::Page(page) => page.is_divisible(),
+            Self::Frame(_) => true,
+        }
+    }
+
     /// The first record of the `nth` fingerprint (from 0) that begins here, and this number; or the first record of the
     /// unit, and 0, if its records can only be read in order.
     pub(super) fn start_of(&self, nth: usize) -> (usize, usize) {
@@ -236,8 +244,7 @@ impl Unit<'_> {
         most: usize,
         mut visit: impl FnMut(bool, IdRef<'_>) -> ControlFlow<()>,
     ) -> Result<usize> {
-        let is_divisible = matches!(self, Self::Frame(_)) || matches!(self, Self::Page(page) if page.is_divisible());
-        let end = if is_divisible { self.records().min(record.saturating_add(most)) } else { self.records() };
+        let end = if self.is_divisible() { self.records().min(record.saturating_add(most)) } else { self.records() };
         let _ = match self {
             Self::Page(page) => page.visit_ids(record..end, |begins, id| visit(begins, IdRef::Number(id)))?,
             Self::Frame(frame) => {

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::sync::OnceLock;
 use std::sync::atomic::AtomicU32;
-use std::sync::atomic::Ordering::SeqCst;
+use std::sync::atomic::Ordering::Relaxed;
 
 /// After so many queries more will follow: a program that asks a few does not wait for filters, or share its cores with
 /// the threads that make them.
@@ -21,22 +21,13 @@ impl FirstQueries {
         let _ = self.then.set(Box::new(work));
     }
 
-    /// Counts a query. What it begins sees every state that was published before [`FirstQueries::are_over`] was false.
+    /// Counts a query.
     #[inline]
     pub(crate) fn add_one(&self) {
         // Later queries write nothing that threads share.
-        if !self.are_over() && self.count.fetch_add(1, SeqCst) + 1 == FEW {
+        if self.count.load(Relaxed) < FEW && self.count.fetch_add(1, Relaxed) + 1 == FEW {
             self.then.get().into_iter().for_each(|work| work());
         }
-    }
-
-    pub(crate) fn are_over(&self) -> bool {
-        self.count.load(SeqCst) >= FEW
-    }
-
-    /// As if they were over; the caller does the work.
-    pub(crate) fn end(&self) {
-        self.count.store(FEW, SeqCst);
     }
 }
 
@@ -52,21 +43,15 @@ mod tests {
     use std::sync::Arc;
 
     #[test]
-    fn the_work_is_done_once_and_not_if_it_was_done_before() {
-        for already_done in [false, true] {
-            let (queries, done) = (FirstQueries::default(), Arc::new(AtomicU32::new(0)));
-            let counter = Arc::clone(&done);
-            queries.then(move || {
-                counter.fetch_add(1, SeqCst);
-            });
-            (1..FEW).for_each(|_| queries.add_one());
-            assert!(!queries.are_over() && done.load(SeqCst) == 0);
-            if already_done {
-                queries.end();
-            }
-            (0..3).for_each(|_| queries.add_one());
-            assert!(queries.are_over());
-            assert_eq!(done.load(SeqCst), u32::from(!already_done));
-        }
+    fn the_work_is_done_once_and_not_early() {
+        let (queries, done) = (FirstQueries::default(), Arc::new(AtomicU32::new(0)));
+        let counter = Arc::clone(&done);
+        queries.then(move || {
+            counter.fetch_add(1, Relaxed);
+        });
+        (1..FEW).for_each(|_| queries.add_one());
+        assert_eq!(done.load(Relaxed), 0);
+        (0..3).for_each(|_| queries.add_one());
+        assert_eq!(done.load(Relaxed), 1);
     }
 }

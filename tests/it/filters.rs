@@ -215,6 +215,12 @@ fn in_the_background_they_are_made_after_the_first_queries() {
         assert!(begun.elapsed() < Duration::from_secs(60), "the filters are made");
         thread::yield_now();
     }
+    // A store that refused them has none after these queries either.
+    let refusing = <Store>::open_read_only(&fixture.path, &fixture.options).unwrap();
+    refusing.make_filters(Filters::Off);
+    values[..=FEW].iter().for_each(|&query| drop(refusing.query(query, 3).unwrap()));
+    refusing.wait_for_filters();
+    assert_eq!(of(&refusing)[1], 0);
     // Of later segments they are made at once.
     store.bulk_load(Records::WithIds(numbered(&uniform(50_000, 48)))).unwrap();
     store.wait_for_filters();
