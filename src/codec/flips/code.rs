@@ -230,7 +230,10 @@ fn holes(group: u32) -> Holes {
 /// Spreads the lowest bits of `value` over the places that are set in `mask`, from the lowest on; for the masks of
 /// steps only.
 #[inline]
-pub(super) fn deposit(value: u64, mask: u64, code: &FlipsCode) -> u64 {
+pub(in crate::codec) fn deposit(value: u64, mask: u64, code: &FlipsCode) -> u64 {
+    if code.group == 0 {
+        return value & mask;
+    }
     // Branch-free: whether a gap tells biased bits is unpredictable.
     let told = usize::from(mask & low_mask(LOW) != low_mask(LOW));
     let holes = code.holes.get(told).unwrap_or(&[u64::MAX; GROUP_BITS as usize]);

@@ -29,10 +29,12 @@ mod tests;
 mod training;
 
 pub(crate) use code::FlipsCode;
-// For wide registers; see `codec::simd`.
-#[cfg(target_arch = "x86_64")]
+// For `codec::simd`.
+#[cfg(target_arch = "aarch64")]
+pub(super) use code::deposit;
+#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 pub(super) use code::{SLOW, Step};
-#[cfg(target_arch = "x86_64")]
+#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 pub(super) use combinations::{MASKS, unrank};
 pub(super) use decode::decode;
 pub(super) use encode::{cost, encode};

@@ -2,6 +2,7 @@
 
 #![expect(clippy::indexing_slicing, reason = "tables made at compile time, and places in them that are checked before")]
 
+use super::tables::{ONES, UNPACKING};
 use crate::codec::split::{MAX_LOW_WIDTH, SLACK, Split};
 use crate::codec::{CHUNK, split as split_plain};
 use std::arch::x86_64::{
@@ -13,26 +14,6 @@ use std::arch::x86_64::{
     _mm256_slli_si256, _mm256_srli_epi64, _mm256_srlv_epi64, _mm256_storeu_si256, _mm256_unpackhi_epi64,
     _mm256_xor_si256,
 };
-
-/// For every byte, the numbers of its set bits.
-static ONES: [[u8; 8]; 256] = ones();
-
-const fn ones() -> [[u8; 8]; 256] {
-    let mut table = [[0; 8]; 256];
-    let mut byte = 0;
-    while byte < 256 {
-        let (mut bit, mut ones) = (0, 0);
-        while bit < 8 {
-            if byte >> bit & 1 == 1 {
-                table[byte][ones] = bit as u8;
-                ones += 1;
-            }
-            bit += 1;
-        }
-        byte += 1;
-    }
-    table
-}
 
 /// [`split_plain::plain`].
 #[target_feature(enable = "avx2,bmi1,bmi2,popcnt")]
@@ -85,48 +66,6 @@ fn places_of_ones(split: Split<'_>, places: &mut [u32]) -> Option<usize> {
     // The last one has to come before the end too.
     let last = places.get(count - 1).map(|&place| place as usize);
     last.filter(|last| done >= count && start + last < end)
-}
-
-/// How four packed low parts get into the four lanes of a register: two 16-byte loads, one for each half, a shuffle of
-/// their bytes, and a shift of every lane.
-#[derive(Clone, Copy)]
-#[repr(C, align(32))]
-struct Unpacking {
-    shuffle: [u8; 32],
-    shifts: [u64; 4],
-    /// Where the two loads begin, from the first byte of eight low parts.
-    loads: [usize; 2],
-}
-
-/// For every width, the unpacking of the first and the second four of eight low parts. Eight low parts end at a byte
-/// boundary, so there are no other cases.
-static UNPACKING: [[Unpacking; 2]; MAX_LOW_WIDTH as usize + 1] = unpacking();
-
-const fn unpacking() -> [[Unpacking; 2]; MAX_LOW_WIDTH as usize + 1] {
-    let nothing = Unpacking { shuffle: [0; 32], shifts: [0; 4], loads: [0; 2] };
-    let mut table = [[nothing; 2]; MAX_LOW_WIDTH as usize + 1];
-    let mut width = 0;
-    while width <= MAX_LOW_WIDTH as usize {
-        let mut lane = 0;
-        while lane < 8 {
-            let unpacking = &mut table[width][lane / 4];
-            let bit = lane * width;
-            if lane % 2 == 0 {
-                unpacking.loads[lane % 4 / 2] = bit / 8;
-            }
-            let from = bit / 8 - unpacking.loads[lane % 4 / 2];
-            let mut byte = 0;
-            while byte < 8 {
-                // Two low parts of up to 56 bits lie within 15 bytes. Above 127 a shuffle delivers zero.
-                unpacking.shuffle[lane % 4 * 8 + byte] = if from + byte < 16 { (from + byte) as u8 } else { 0x80 };
-                byte += 1;
-            }
-            unpacking.shifts[lane % 4] = (bit % 8) as u64;
-            lane += 1;
-        }
-        width += 1;
-    }
-    table
 }
 
 /// As the plain form from the first key on, four keys at a time: unpacks low parts, sums them up, adds high parts. A

@@ -1,14 +1,14 @@
-//! Flips blocks with BMI2: some thirty instructions a key and, in a quick code, no branch that depends on one.
+//! Flips blocks, eight keys between two checks: with BMI2 some thirty instructions a key and, in a quick code, no branch
+//! that depends on one.
 
 use crate::codec::flips::{BACKS, FlipsCode, Lanes, MASKS, SLOW, Step, unrank};
-use std::arch::x86_64::_pdep_u64;
 
 /// Keys between two checks: four in each lane, of at most 12 bits a symbol, so that one load has all of them.
 const BATCH: usize = 8;
 /// Most bits of a value.
 const WIDEST: usize = 57;
 
-#[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
+#[cfg_attr(target_arch = "x86_64", target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt"))]
 pub(super) fn decode(code: &FlipsCode, bytes: &[u8], before: u64, keys: &mut [u64], lanes: &mut Lanes) {
     if code.quick {
         run::<false>(code, bytes, before, keys, lanes);
@@ -18,7 +18,7 @@ pub(super) fn decode(code: &FlipsCode, bytes: &[u8], before: u64, keys: &mut [u6
 }
 
 #[inline]
-#[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
+#[cfg_attr(target_arch = "x86_64", target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt"))]
 fn run<const DENSE: bool>(code: &FlipsCode, bytes: &[u8], before: u64, keys: &mut [u64], lanes: &mut Lanes) {
     // The last bit from which a load stays within the bytes.
     let Some(limit) = bytes.len().checked_sub(8).map(|last| 8 * last) else { return };
@@ -89,7 +89,7 @@ fn run<const DENSE: bool>(code: &FlipsCode, bytes: &[u8], before: u64, keys: &mu
             // A mask that reaches the topmost bit; gaps have no mask.
             damaged |= mask & step.taken;
             previous =
-                (reference & step.keep).wrapping_add(_pdep_u64(value, step.spread).wrapping_sub(step.taken)) ^ mask;
+                (reference & step.keep).wrapping_add(deposit(value, step.spread, code).wrapping_sub(step.taken)) ^ mask;
             // SAFETY: there are slots for a whole batch.
             unsafe { *output.add(done + number) = previous };
         }
@@ -103,9 +103,19 @@ fn run<const DENSE: bool>(code: &FlipsCode, bytes: &[u8], before: u64, keys: &mu
     *lanes = Lanes { symbols: symbols_at, values, done, damaged: lanes.damaged || damaged != 0 };
 }
 
+/// [`crate::codec::flips::deposit`], by one instruction.
+#[cfg(target_arch = "x86_64")]
+#[inline]
+#[target_feature(enable = "bmi2")]
+fn deposit(value: u64, mask: u64, _: &FlipsCode) -> u64 {
+    std::arch::x86_64::_pdep_u64(value, mask)
+}
+#[cfg(target_arch = "aarch64")]
+use crate::codec::flips::deposit;
+
 /// The mask of five flips or more.
 #[inline(never)]
-#[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
+#[cfg_attr(target_arch = "x86_64", target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt"))]
 fn slow(value: u64, width: u8, step: &Step) -> u64 {
     unrank((value & ((1 << width) - 1)) as u32, step.first)
 }

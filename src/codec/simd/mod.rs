@@ -1,9 +1,9 @@
 //! The steps of decoding that SIMD makes faster, chosen at run time.
 //!
-//! The plain forms define the results; tests compare the others with them. AVX2 has its own forms, AVX-512 those of
-//! short gap blocks and of groups of 64-bit fingerprints; other processors run the plain ones. `FPSTORE_SIMD=off` in the
-//! environment selects the plain forms everywhere, and the test suite runs a second time with it; `FPSTORE_SIMD=avx2`
-//! leaves out AVX-512.
+//! The plain forms define the results; tests compare the others with them. AVX2 and NEON have their own forms, AVX-512
+//! those of short gap blocks and of groups of 64-bit fingerprints; other processors run the plain ones.
+//! `FPSTORE_SIMD=off` in the environment selects the plain forms everywhere, and the test suite runs a second time with
+//! it; `FPSTORE_SIMD=avx2` leaves out AVX-512.
 //!
 //! This module and `env::mmap` are the only ones with `unsafe`: unaligned loads and stores whose bounds are checked
 //! once for many, and calls of functions for a processor feature that was detected.
@@ -14,45 +14,59 @@
 mod avx2;
 #[cfg(target_arch = "x86_64")]
 mod avx512;
-#[cfg(target_arch = "x86_64")]
+#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 mod flips;
 #[cfg(target_arch = "x86_64")]
 mod near512;
+#[cfg(target_arch = "aarch64")]
+mod neon;
+#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
+mod tables;
 
 use super::flips::{FlipsCode, Lanes};
 use super::near as plain_near;
 use crate::codec::split as split_plain;
 use crate::fingerprint::Fingerprint;
-#[cfg(target_arch = "x86_64")]
 use std::sync::LazyLock;
 
 /// The widest forms that the processor has and the environment allows.
-#[cfg(target_arch = "x86_64")]
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Level {
     Plain,
+    #[cfg(target_arch = "aarch64")]
+    Neon,
     /// AVX2, BMI1, BMI2, LZCNT and POPCNT.
+    #[cfg(target_arch = "x86_64")]
     Avx2,
     /// Also the AVX-512 extensions that [`has_avx512`] lists.
+    #[cfg(target_arch = "x86_64")]
     Avx512,
 }
 
-#[cfg(target_arch = "x86_64")]
 impl Level {
-    fn detect() -> Self {
-        let wanted = std::env::var_os("FPSTORE_SIMD").unwrap_or_default();
-        if wanted == "off" || !has_avx2() {
-            Self::Plain
-        } else if wanted == "avx2" || !has_avx512() {
-            Self::Avx2
-        } else {
-            Self::Avx512
+    #[cfg(target_arch = "x86_64")]
+    fn of_x86(allows_avx512: bool) -> Self {
+        match () {
+            () if !has_avx2() => Self::Plain,
+            () if allows_avx512 && has_avx512() => Self::Avx512,
+            () => Self::Avx2,
         }
     }
 
     #[inline]
     fn of_processor() -> Self {
-        static FOUND: LazyLock<Level> = LazyLock::new(Level::detect);
+        static FOUND: LazyLock<Level> = LazyLock::new(|| {
+            let wanted = std::env::var_os("FPSTORE_SIMD").unwrap_or_default();
+            if wanted == "off" || cfg!(target_endian = "big") {
+                return Level::Plain;
+            }
+            #[cfg(target_arch = "x86_64")]
+            return Level::of_x86(wanted != "avx2");
+            #[cfg(target_arch = "aarch64")]
+            return Level::Neon;
+            #[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
+            Level::Plain
+        });
         *FOUND
     }
 }
@@ -124,26 +138,30 @@ compiled_for_processor! {
 /// [`split_plain::plain`].
 #[inline]
 pub(super) fn gap(split: split_plain::Split<'_>, keys: &mut [u64], places: &mut [u32]) -> Option<usize> {
-    #[cfg(target_arch = "x86_64")]
     match Level::of_processor() {
         // SAFETY: the processor has the features.
-        Level::Avx512 => return unsafe { avx512::decode(split, keys, places) },
+        #[cfg(target_arch = "x86_64")]
+        Level::Avx512 => unsafe { avx512::decode(split, keys, places) },
         // SAFETY: the processor has the features.
-        Level::Avx2 => return unsafe { avx2::decode(split, keys, places) },
-        Level::Plain => {}
+        #[cfg(target_arch = "x86_64")]
+        Level::Avx2 => unsafe { avx2::decode(split, keys, places) },
+        #[cfg(target_arch = "aarch64")]
+        Level::Neon => neon::decode(split, keys, places),
+        Level::Plain => split_plain::plain(split, keys, places),
     }
-    split_plain::plain(split, keys, places)
 }
 
 /// Bit `i` is set if key `i` of the first [`super::CHUNK`] lies within distance `k` of `key`.
 #[inline]
 pub(crate) fn near(keys: &[u64], key: u64, k: u32) -> u64 {
-    #[cfg(target_arch = "x86_64")]
-    if Level::of_processor() >= Level::Avx2 {
+    match Level::of_processor() {
         // SAFETY: the processor has the features.
-        return unsafe { avx2::near(keys, key, k) };
+        #[cfg(target_arch = "x86_64")]
+        Level::Avx2 | Level::Avx512 => unsafe { avx2::near(keys, key, k) },
+        #[cfg(target_arch = "aarch64")]
+        Level::Neon => neon::near(keys, key, k),
+        Level::Plain => plain_near::near(keys, key, k),
     }
-    plain_near::near(keys, key, k)
 }
 
 /// Appends the pairs within distance `k` among the first `count` fingerprints. It is faster if some more follow.
@@ -164,36 +182,57 @@ pub(crate) fn near_within<F: Fingerprint>(all: &[F], count: usize, k: u32, found
 /// Prefetches element `at`, if there is one.
 #[inline]
 pub(crate) fn prefetch<T>(slice: &[T], at: usize) {
+    let Some(element) = slice.get(at) else { return };
+    let element = std::ptr::from_ref(element);
+    // SAFETY: the address is that of an element; a prefetch reads nothing that the program could see.
     #[cfg(target_arch = "x86_64")]
-    if let Some(element) = slice.get(at) {
+    unsafe {
         use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
-        // SAFETY: the address is that of an element; a prefetch reads nothing that the program could see.
-        unsafe { _mm_prefetch::<_MM_HINT_T0>(std::ptr::from_ref(element).cast()) };
+        _mm_prefetch::<_MM_HINT_T0>(element.cast());
     }
-    #[cfg(not(target_arch = "x86_64"))]
-    let _ = (slice, at);
+    // SAFETY: as above.
+    #[cfg(target_arch = "aarch64")]
+    unsafe {
+        std::arch::asm!("prfm pldl1keep, [{}]", in(reg) element, options(nostack, preserves_flags, readonly));
+    }
+    #[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
+    let _ = element;
 }
 
 /// Decodes keys of a flips block, eight at a time, away from the block's ends; leaves the rest to [`super::flips`].
 /// Unless the code is quick, the caller has decoded the keys that it may refer to.
 #[inline]
 pub(super) fn flips(code: &FlipsCode, bytes: &[u8], before: u64, keys: &mut [u64], lanes: &mut Lanes) {
-    #[cfg(target_arch = "x86_64")]
-    if Level::of_processor() >= Level::Avx2 {
+    match Level::of_processor() {
         // SAFETY: the processor has the features.
-        unsafe { flips::decode(code, bytes, before, keys, lanes) };
+        #[cfg(target_arch = "x86_64")]
+        Level::Avx2 | Level::Avx512 => unsafe { flips::decode(code, bytes, before, keys, lanes) },
+        #[cfg(target_arch = "aarch64")]
+        Level::Neon => flips::decode(code, bytes, before, keys, lanes),
+        Level::Plain => {}
     }
-    #[cfg(not(target_arch = "x86_64"))]
-    let _ = (code, bytes, before, keys, lanes);
 }
 
-#[cfg(all(test, target_arch = "x86_64"))]
+#[cfg(all(test, any(target_arch = "x86_64", target_arch = "aarch64")))]
 mod tests {
     use super::*;
     use crate::codec::split::{MAX_LOW_WIDTH, SLACK, Split};
     use proptest::prelude::*;
 
     type Decode<'a> = &'a dyn Fn(Split<'_>, &mut [u64], &mut [u32]) -> Option<usize>;
+
+    /// The forms of [`gap`] that this processor has, beside the plain one.
+    #[cfg(target_arch = "x86_64")]
+    fn forms() -> Vec<(&'static str, Decode<'static>)> {
+        let avx2: Decode<'_> = &|split, keys, places| unsafe { avx2::decode(split, keys, places) };
+        let avx512: Decode<'_> = &|split, keys, places| unsafe { avx512::decode(split, keys, places) };
+        let forms = [("AVX2", avx2, has_avx2()), ("AVX-512", avx512, has_avx512())];
+        forms.into_iter().filter(|&(.., has)| has).map(|(name, form, _)| (name, form)).collect()
+    }
+    #[cfg(target_arch = "aarch64")]
+    fn forms() -> [(&'static str, Decode<'static>); 1] {
+        [("NEON", &neon::decode)]
+    }
 
     proptest! {
         #[test]
@@ -204,9 +243,6 @@ mod tests {
             cut in prop_oneof![0usize..32, 0usize..900], is_limit: bool,
             sparse in prop_oneof![Just(255), Just(85), Just(17)],
         ) {
-            if !has_avx2() {
-                return Ok(());
-            }
             let mut bytes = bytes;
             let (low_width, count, end) = if is_limit {
                 // Near the limits of short blocks: 64 ones in 128, 256 or 512 bits.
@@ -226,9 +262,8 @@ mod tests {
                 last.map(|last| (keys[..count].to_vec(), last))
             };
             let plain = decoded(&split_plain::plain);
-            prop_assert_eq!(&decoded(&|split, keys, places| unsafe { avx2::decode(split, keys, places) }), &plain);
-            if has_avx512() {
-                prop_assert_eq!(decoded(&|split, keys, places| unsafe { avx512::decode(split, keys, places) }), plain);
+            for (level, form) in forms() {
+                prop_assert_eq!(&decoded(form), &plain, "{}", level);
             }
         }
 
@@ -236,13 +271,16 @@ mod tests {
         fn near_keys_are_found(
             mut keys in prop::collection::vec(any::<u64>(), 0..100), key: u64, k in 0u32..=64, flips in 0u32..64,
         ) {
-            if !has_avx2() {
-                return Ok(());
-            }
             for (number, slot) in (0..).zip(keys.iter_mut()).step_by(3) {
                 *slot = key ^ crate::bits::low_mask(flips.min(k + number % 3));
             }
-            prop_assert_eq!(unsafe { avx2::near(&keys, key, k) }, plain_near::near(&keys, key, k));
+            let plain = plain_near::near(&keys, key, k);
+            #[cfg(target_arch = "x86_64")]
+            if has_avx2() {
+                prop_assert_eq!(unsafe { avx2::near(&keys, key, k) }, plain);
+            }
+            #[cfg(target_arch = "aarch64")]
+            prop_assert_eq!(neon::near(&keys, key, k), plain);
         }
     }
 }
