@@ -1,7 +1,7 @@
 //! Radix sort by leading bits, several times as fast as a comparison sort.
 //!
 //! The threads deal values to buckets by their leading varying bits, each thread its share. Every bucket then fits a
-//! core's cache and is dealt once more, to buckets of a few dozen, which are sorted by comparison. A large bucket of
+//! core's cache and is dealt once more, to buckets of a few values, which are sorted by comparison. A large bucket of
 //! skewed values is sorted by all threads, so skew never costs more than a comparison sort.
 
 use crate::extsort::deal::{Dealer, cut, deal};
@@ -10,9 +10,12 @@ use rayon::prelude::*;
 /// Buckets, as a power of two.
 const BUCKET_BITS: u32 = 11;
 const BUCKETS: usize = 1 << BUCKET_BITS;
-/// Buckets of a bucket, as a power of two.
-const SMALL_BUCKET_BITS: u32 = 9;
-const SMALL_BUCKETS: usize = 1 << SMALL_BUCKET_BITS;
+/// Most buckets of a bucket: their counts fit the first-level cache.
+const SMALL_BUCKETS: usize = 1 << 11;
+/// Values of such a bucket, if they are evenly spread.
+const FEW: usize = 4;
+/// Values for fewer buckets than this are sorted at once.
+const LEAST_BUCKETS: usize = 16;
 /// Least values of a bucket that all threads sort.
 const LARGE: usize = 1 << 20;
 /// Fewer values than this are sorted by comparison.
@@ -77,12 +80,17 @@ pub(crate) fn of_length<T: Copy + Default + Send>(length: usize, mut space: Vec<
     space
 }
 
-/// Sorts values whose keys differ by less than 2^`bits`: deals them to buckets of a few dozen. `scratch` is reused.
+/// Sorts values whose keys differ by less than 2^`bits`: deals them to buckets of a few. `scratch` is reused.
 fn sort_bucket<T: Copy + Ord>(values: &mut [T], key: &impl Fn(&T) -> u64, bits: u32, scratch: &mut Vec<T>) {
+    let buckets = (values.len() / FEW).min(SMALL_BUCKETS).next_power_of_two();
+    if buckets < LEAST_BUCKETS {
+        return values.sort_unstable();
+    }
     let (least, _) = bounds(values.iter().map(key));
-    let shift = bits.saturating_sub(SMALL_BUCKET_BITS);
-    let bucket = |value: &T| (((key(value) - least) >> shift) as usize).min(SMALL_BUCKETS - 1);
+    let shift = bits.saturating_sub(buckets.ilog2());
+    let bucket = |value: &T| (((key(value) - least) >> shift) as usize).min(buckets - 1);
     let mut starts = [0; SMALL_BUCKETS];
+    let starts = starts.get_mut(..buckets).unwrap_or_default();
     values.iter().for_each(|value| starts.iter_mut().skip(bucket(value)).take(1).for_each(|count| *count += 1));
     let mut sum = 0;
     starts.iter_mut().for_each(|start| sum += std::mem::replace(start, sum));

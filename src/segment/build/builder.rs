@@ -194,9 +194,7 @@ fn encode_at_once<F: Fingerprint>(
         ids.push(batch)?;
         ids.finish()
     };
-    // Before each thread encodes tables or ids of its own, all of them sort the first keys.
-    let mut batches = table_batches(building, layouts, buffer).peekable();
-    batches.peek();
+    let batches = table_batches(building, layouts, buffer);
     let (secondary, (keys, ids)) =
         rayon::join(|| other_tables(building, batches, buffer, sender), || rayon::join(keys, encode_ids));
     keys.and(secondary)?;
