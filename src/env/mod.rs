@@ -46,7 +46,7 @@ pub use filesystem::FileSystem;
 pub use memory::Memory;
 #[cfg_attr(fpstore_loom, allow(unused_imports, reason = "loom has an array of its own"))]
 pub(crate) use mmap::{Arena, Array, AtomicArray};
-pub(crate) use page_cache::{CachedFile, CachedPage, PageCache};
+pub(crate) use page_cache::{CachedFile, HeldPages, PageCache};
 pub use stoppable::Stoppable;
 pub(crate) use temp_file::{TEMP_SUFFIX, TempFile};
 

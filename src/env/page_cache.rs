@@ -3,10 +3,12 @@
 //! A page enters when its checksum was found to hold, and is not checked again while it stays. quick_cache decides
 //! which pages stay (S3-FIFO: Yang et al., "FIFO queues are all you need for cache eviction", 2023): one that is read
 //! once, as by a scan, does not displace those that are read again and again. A reader that asks for the blocks of a
-//! page one after another holds the page ([`CachedPage`]), so that this counts as reading it once.
+//! page one after another holds the page ([`HeldPages`]), so that this counts as reading it once. It also holds those
+//! that it announced: looking a page up waits for memory several times.
 
 use quick_cache::Weighter;
 use quick_cache::sync::Cache;
+use std::collections::VecDeque;
 use std::fmt;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
@@ -76,21 +78,60 @@ impl CachedPage {
     }
 }
 
-impl CachedFile {
-    /// The page at this offset: the last one that a reader held, if it is the same, or that of the cache.
+/// Most announced pages that a reader holds: the cache's limit does not count them.
+const MOST_ANNOUNCED: usize = 64;
+
+/// The pages that a reader holds: the last one that it read, and those that it announced, in this order.
+#[derive(Debug, Default)]
+pub(crate) struct HeldPages {
+    last: Option<CachedPage>,
+    announced: VecDeque<CachedPage>,
+}
+
+impl HeldPages {
+    /// Holds a page that will be read after those announced before.
     #[inline]
-    pub(crate) fn get(&self, offset: u64, last: Option<CachedPage>) -> Option<CachedPage> {
-        let place = (self.number, offset);
-        match last {
-            Some(last) if last.place == place => Some(last),
-            _ => Some(CachedPage { place, bytes: self.cache.pages.get()?.get(&place)? }),
+    pub(crate) fn announce(&mut self, page: CachedPage) {
+        if self.announced.len() < MOST_ANNOUNCED {
+            self.announced.push_back(page);
         }
     }
 
-    /// The page at this offset, if it is there. Does not count as reading it.
     #[inline]
-    pub(crate) fn peek(&self, offset: u64) -> Option<Arc<[u8]>> {
-        self.cache.pages.get()?.peek(&(self.number, offset))
+    pub(crate) fn forget_announced(&mut self) {
+        self.announced.clear();
+    }
+
+    /// Holds the page that is read now.
+    #[inline]
+    pub(crate) fn keep(&mut self, page: CachedPage) -> &[u8] {
+        self.last.insert(page).bytes()
+    }
+
+    /// Gives the page away if it is the last one or the next announced one.
+    #[inline]
+    fn take(&mut self, place: (u64, u64)) -> Option<CachedPage> {
+        let last = self.last.take().filter(|page| page.place == place);
+        let is_next = self.announced.front().is_some_and(|page| page.place == place);
+        let next = if is_next { self.announced.pop_front() } else { None };
+        last.or(next)
+    }
+}
+
+impl CachedFile {
+    /// The page at this offset: one that the reader held, or that of the cache.
+    #[inline]
+    pub(crate) fn get(&self, offset: u64, held: &mut HeldPages) -> Option<CachedPage> {
+        let place = (self.number, offset);
+        held.take(place).or_else(|| Some(CachedPage { place, bytes: self.cache.pages.get()?.get(&place)? }))
+    }
+
+    /// The page at this offset, if it is in the cache. Counts as reading it if the reader will hold it.
+    #[inline]
+    pub(crate) fn find(&self, offset: u64, is_held: bool) -> Option<CachedPage> {
+        let (place, pages) = ((self.number, offset), self.cache.pages.get()?);
+        let bytes = if is_held { pages.get(&place) } else { pages.peek(&place) };
+        Some(CachedPage { place, bytes: bytes? })
     }
 
     /// Enters a page, and returns it.
@@ -108,38 +149,68 @@ impl CachedFile {
 mod tests {
     use super::*;
 
+    fn read(file: &CachedFile, offset: u64) -> Option<CachedPage> {
+        file.get(offset, &mut HeldPages::default())
+    }
+
     #[test]
     fn pages_stay_within_the_memory_and_files_apart() {
         let caches = [(); 2].map(|()| Arc::new(PageCache::new(1 << 20)));
         let (one, other, apart) = (caches[0].file().unwrap(), caches[0].file().unwrap(), caches[1].file().unwrap());
-        assert!(one.get(0, None).is_none());
+        assert!(read(&one, 0).is_none());
         for number in 0..1000u64 {
             let page = [number as u8; 4096];
             assert_eq!(one.add(4096 * number, &page).bytes(), page);
-            assert_eq!(one.get(4096 * number, None).unwrap().bytes(), page);
+            assert_eq!(read(&one, 4096 * number).unwrap().bytes(), page);
             for file in [&other, &apart] {
-                assert!(file.get(4096 * number, one.get(4096 * number, None)).is_none());
+                let mut held = HeldPages::default();
+                held.keep(read(&one, 4096 * number).unwrap());
+                held.announce(read(&one, 4096 * number).unwrap());
+                assert!(file.get(4096 * number, &mut held).is_none());
             }
         }
-        let held: Vec<u64> = (0..1000).filter(|number| one.peek(4096 * number).is_some()).collect();
-        assert!((200..=(1 << 20) / (4096 + 96)).contains(&held.len()), "{}", held.len());
-        for number in held {
-            assert_eq!(one.get(4096 * number, None).unwrap().bytes(), [number as u8; 4096]);
+        let there: Vec<u64> = (0..1000).filter(|number| one.find(4096 * number, false).is_some()).collect();
+        assert!((200..=(1 << 20) / (4096 + 96)).contains(&there.len()), "{}", there.len());
+        for number in there {
+            assert_eq!(read(&one, 4096 * number).unwrap().bytes(), [number as u8; 4096]);
         }
     }
 
     #[test]
-    fn a_page_that_is_held_is_there_though_it_left_the_cache() {
+    fn pages_that_are_held_are_there_though_they_left_the_cache() {
         let file = Arc::new(PageCache::new(3 * 4200)).file().unwrap();
-        let added = (0..100u8).map(|number| (number, file.add(4096 * u64::from(number), &[number; 4096])));
-        let mut gone = added.collect::<Vec<_>>();
-        gone.retain(|(number, _)| file.peek(4096 * u64::from(*number)).is_none());
-        assert!(gone.len() >= 97);
-        for (number, page) in gone {
-            let again = file.get(4096 * u64::from(number), Some(page)).unwrap();
-            assert_eq!(again.bytes(), [number; 4096]);
-            assert!(file.get(4096 * 1000, Some(again)).is_none());
+        let mut held = HeldPages::default();
+        for number in 0..100u8 {
+            held.announce(file.add(4096 * u64::from(number), &[number; 4096]));
         }
+        let is_gone = |number: u8| file.find(4096 * u64::from(number), false).is_none();
+        assert!((0..100).filter(|&number| is_gone(number)).count() >= 97);
+        for number in 0..MOST_ANNOUNCED as u8 {
+            // Twice, as two blocks of a page are read one after the other.
+            for _ in 0..2 {
+                let page = file.get(4096 * u64::from(number), &mut held).unwrap();
+                assert_eq!(held.keep(page), [number; 4096]);
+            }
+        }
+        assert!(held.announced.is_empty());
+        let after = (MOST_ANNOUNCED as u8..100).find(|&number| is_gone(number)).unwrap();
+        assert!(file.get(4096 * u64::from(after), &mut held).is_none());
+    }
+
+    #[test]
+    fn pages_that_are_not_read_in_their_order_are_looked_up() {
+        let file = Arc::new(PageCache::new(1 << 20)).file().unwrap();
+        let mut held = HeldPages::default();
+        let pages = [1u8, 2, 2, 3].map(|number| file.add(4096 * u64::from(number), &[number; 4096]));
+        pages.into_iter().for_each(|page| held.announce(page));
+        for (number, left) in [(3u8, 4), (1, 3), (2, 2), (2, 1), (1, 1), (3, 0)] {
+            let page = file.get(4096 * u64::from(number), &mut held).unwrap();
+            assert_eq!(held.keep(page), [number; 4096]);
+            assert_eq!(held.announced.len(), left);
+        }
+        held.announce(file.add(0, &[0; 4096]));
+        held.forget_announced();
+        assert!(held.announced.is_empty());
     }
 
     #[test]

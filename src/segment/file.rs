@@ -1,7 +1,7 @@
 //! A segment file open for reading, and which of its pages were checked.
 
 use crate::codec::prefetch;
-use crate::env::{CachedFile, CachedPage, PageCache, ReadFile};
+use crate::env::{CachedFile, HeldPages, PageCache, ReadFile};
 use crate::error::{Error, Result};
 use crate::format::CHECKSUM;
 use crate::format::footer::Span;
@@ -18,17 +18,23 @@ pub(crate) struct SegmentFile {
     cached: Option<CachedFile>,
 }
 
-/// The last page read, in one of two places.
+/// The last page read, in one of two places, and pages that will be read next.
 #[derive(Debug, Default)]
 pub(crate) struct PageBuffer {
     read: Vec<u8>,
-    cached: Option<CachedPage>,
+    held: HeldPages,
 }
 
 impl PageBuffer {
     /// A buffer for bytes that are no page.
     pub(super) fn bytes(&mut self) -> &mut Vec<u8> {
         &mut self.read
+    }
+
+    /// Lets go of the pages that were announced and not read.
+    #[inline]
+    pub(super) fn forget_announced(&mut self) {
+        self.held.forget_announced();
     }
 }
 
@@ -156,9 +162,9 @@ impl Pages {
     pub(crate) fn get<'a>(&self, file: &'a SegmentFile, number: u64, buffer: &'a mut PageBuffer) -> Result<&'a [u8]> {
         let place = self.place(number);
         if let Some(cached) = &file.cached
-            && let Some(page) = cached.get(place.offset, buffer.cached.take())
+            && let Some(page) = cached.get(place.offset, &mut buffer.held)
         {
-            return Ok(buffer.cached.insert(page).bytes());
+            return Ok(buffer.held.keep(page));
         }
         let page = match file.bytes().and_then(|bytes| bytes.get(range(place)?)) {
             Some(page) => page,
@@ -169,7 +175,9 @@ impl Pages {
                 .map_err(|error| error.at_path(file.path()).at_offset(place.offset))?;
             self.checked.add(number);
         }
-        buffer.cached = file.cached.as_ref().map(|cached| cached.add(place.offset, page));
+        if let Some(cached) = &file.cached {
+            buffer.held.keep(cached.add(place.offset, page));
+        }
         Ok(page)
     }
 
@@ -209,16 +217,28 @@ impl Pages {
 
     /// Announces that bytes of a page will be read soon. Prefetches them if the page is in memory. Otherwise the system
     /// is told, but not of a mapped page that was read before: it is most likely in memory, and the call would cost
-    /// more than it saves.
+    /// more than it saves. A reader that reads in the order in which it announces holds cached pages in its `buffer`.
     #[inline]
-    pub(super) fn announce(&self, file: &SegmentFile, number: u64, offset: usize, length: usize) {
+    pub(super) fn announce(
+        &self,
+        file: &SegmentFile,
+        number: u64,
+        offset: usize,
+        length: usize,
+        buffer: Option<&mut PageBuffer>,
+    ) {
         if file.bytes().is_some() {
             if !self.checked.has(number) {
                 self.will_read(file, number);
             }
             self.prefetch(file, number, offset, length);
-        } else if let Some(page) = file.cached.as_ref().and_then(|cached| cached.peek(self.place(number).offset)) {
-            prefetch_lines(&page, offset, length);
+        } else if let Some(page) =
+            file.cached.as_ref().and_then(|cached| cached.find(self.place(number).offset, buffer.is_some()))
+        {
+            prefetch_lines(page.bytes(), offset, length);
+            if let Some(buffer) = buffer {
+                buffer.held.announce(page);
+            }
         } else {
             self.will_read(file, number);
         }

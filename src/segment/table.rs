@@ -24,6 +24,14 @@ pub(crate) struct Scratch {
     heads: Vec<u64>,
 }
 
+impl Scratch {
+    /// Lets go of what was announced before: its reader ended early, or in another order.
+    #[inline]
+    pub(crate) fn forget_announced(&mut self) {
+        self.page.forget_announced();
+    }
+}
+
 /// A table: codes in memory, blocks in the file, and the index read when it is needed.
 #[derive(Debug)]
 pub(crate) struct Table {
@@ -203,12 +211,12 @@ impl Table {
     }
 
     /// Announces that a block will be read soon, and prefetches its bytes if the file is in memory; the reads of all
-    /// announced blocks overlap. Returns the greatest 64-bit number that begins with its last key; `None` if there is
-    /// no such block.
+    /// announced blocks overlap. They are read in the order in which they are announced with the same `scratch`. Returns
+    /// the greatest 64-bit number that begins with its last key; `None` if there is no such block.
     #[inline]
-    pub(crate) fn announce(&self, block: usize) -> Result<Option<u64>> {
+    pub(crate) fn announce(&self, block: usize, scratch: &mut Scratch) -> Result<Option<u64>> {
         let Some((place, shape)) = self.index.block(block)? else { return Ok(None) };
-        self.pages.announce(&self.file, place.page, place.offset, place.length);
+        self.pages.announce(&self.file, place.page, place.offset, place.length, Some(&mut scratch.page));
         Ok(Some(self.index.greatest(shape.last)))
     }
 
@@ -276,7 +284,7 @@ impl Table {
     #[inline]
     pub(crate) fn prefetch_row(&self, number: u64) {
         let (page, offset) = self.row_place(number);
-        self.pages.announce(&self.file, page, offset, self.row_bytes());
+        self.pages.announce(&self.file, page, offset, self.row_bytes(), None);
     }
 
     #[inline]

@@ -122,11 +122,12 @@ impl Prober {
         for place in &self.places {
             of(place.step).into_iter().for_each(|(_, table)| table.index().prefetch_slot(place.slot));
         }
+        self.scratch.forget_announced();
         // Taken, not borrowed: an error must not leave places, visits or rows to the next query.
         let (mut places, mut visits) = (std::mem::take(&mut self.places), std::mem::take(&mut self.visits));
         for place in places.drain(..) {
             let Some((_, table)) = of(place.step) else { continue };
-            blocks_of(table, place, &mut visits)?;
+            blocks_of(table, place, &mut visits, &mut self.scratch)?;
         }
         self.places = places;
         once(&mut visits);
@@ -175,7 +176,7 @@ impl ProbePart {
 }
 
 /// Appends the blocks that may hold keys with the prefix, and prefetches their bytes.
-fn blocks_of(table: &Table, place: ProbePlace, visits: &mut Vec<Visit>) -> Result<()> {
+fn blocks_of(table: &Table, place: ProbePlace, visits: &mut Vec<Visit>, scratch: &mut Scratch) -> Result<()> {
     /// Flips of the prefix's last bits lead to the same few blocks again and again.
     const RECENT: usize = 8;
     let index = table.index();
@@ -184,7 +185,7 @@ fn blocks_of(table: &Table, place: ProbePlace, visits: &mut Vec<Visit>) -> Resul
     loop {
         let visit = Visit { step: place.step, block };
         let is_recent = visits.iter().rev().take(RECENT).any(|recent| *recent == visit);
-        let block_key = if is_recent { index.key(block)? } else { table.announce(block)? };
+        let block_key = if is_recent { index.key(block)? } else { table.announce(block, scratch)? };
         let Some(block_key) = block_key else { break };
         if !is_recent {
             visits.push(visit);

@@ -10,6 +10,7 @@ use crate::extsort::{Sorter, Spool, Workspace, sorted};
 use crate::fingerprint::Fingerprint;
 use crate::plan::{TableForm, TableLayout};
 use crate::segment::build::key_sorters::KeySorters;
+use rayon::prelude::*;
 
 pub(crate) struct SecondaryKeyBuffer<'a, F: Fingerprint> {
     /// The layouts of the secondary tables.
@@ -104,7 +105,16 @@ impl<'a, F: Fingerprint> SecondaryKeyBuffer<'a, F> {
     pub(crate) fn sorted_keys(&self, number: usize, layout: &TableLayout) -> Option<Vec<u64>> {
         let key = self.key(number, layout);
         let make = |row, &fingerprint: &F| key(row as u64, fingerprint);
-        self.are_in_memory().then(|| sorted(&self.memory, make, |&key| key))
+        if !self.are_in_memory() {
+            return None;
+        }
+        if F::WIDTH == 64 {
+            return Some(sorted(&self.memory, make, |&key| key));
+        }
+        // Sorting asks for each key three times, and those of wide fingerprints take long to make.
+        let keys: Vec<u64> =
+            self.memory.par_iter().enumerate().map(|(row, fingerprint)| make(row, fingerprint)).collect();
+        Some(sorted(&keys, |_, &key| key, |&key| key))
     }
 
     /// The key of a row and its fingerprint in table `number`.
