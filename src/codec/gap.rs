@@ -6,7 +6,7 @@
 //! gaps this is 0.03 to 0.12 bits a key above the least possible, and decoding consists of counting ones.
 //!
 //! [`decode`] runs in two passes, first the high parts, then the sums; they have a plain form in [`super::split`] and
-//! forms for AVX2 and AVX-512 in [`super::simd`].
+//! forms for AVX2, AVX-512 and NEON in [`super::simd`].
 
 use super::simd;
 use crate::bits::BitWriter;

@@ -14,8 +14,8 @@
 //!
 //! To write, [`fill_block`] chooses the kind of the next block and how many keys it takes, and [`encode_block`] appends
 //! its bytes. To read, [`decode_block`] takes the bytes, the table's [`Codes`] and the [`BlockShape`] from the index,
-//! and decodes into a [`BlockBuffer`]. `simd` has forms of the decoders and of the comparisons in `near` for
-//! AVX2, and one for AVX-512; the plain forms define the results.
+//! and decodes into a [`BlockBuffer`]. `simd` has forms of the decoders and of the comparisons in `near` for AVX2,
+//! AVX-512 and NEON; the plain forms define the results.
 //!
 //! Bytes are hostile: decoding never panics, and reports everything as damaged that the encoder never writes.
 

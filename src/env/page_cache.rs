@@ -78,10 +78,10 @@ impl CachedPage {
     }
 }
 
-/// Most announced pages that a reader holds: the cache's limit does not count them.
-const MOST_ANNOUNCED: usize = 64;
+/// Most bytes of announced pages that a reader holds, short of one page: the cache's limit does not count them.
+const MOST_ANNOUNCED: usize = 256 << 10;
 
-/// The pages that a reader holds: the last one that it read, and those that it announced, in this order.
+/// The pages that a reader holds: the last one that it read, and those that it announced and will read.
 #[derive(Debug, Default)]
 pub(crate) struct HeldPages {
     last: Option<CachedPage>,
@@ -89,14 +89,7 @@ pub(crate) struct HeldPages {
 }
 
 impl HeldPages {
-    /// Holds a page that will be read after those announced before.
-    #[inline]
-    pub(crate) fn announce(&mut self, page: CachedPage) {
-        if self.announced.len() < MOST_ANNOUNCED {
-            self.announced.push_back(page);
-        }
-    }
-
+    /// Drops the announced pages that were not read.
     #[inline]
     pub(crate) fn forget_announced(&mut self) {
         self.announced.clear();
@@ -108,13 +101,19 @@ impl HeldPages {
         self.last.insert(page).bytes()
     }
 
-    /// Gives the page away if it is the last one or the next announced one.
+    /// Removes and returns the page at this place, if it is held. Pages are read in the order in which they were
+    /// announced, most often.
     #[inline]
     fn take(&mut self, place: (u64, u64)) -> Option<CachedPage> {
-        let last = self.last.take().filter(|page| page.place == place);
-        let is_next = self.announced.front().is_some_and(|page| page.place == place);
-        let next = if is_next { self.announced.pop_front() } else { None };
-        last.or(next)
+        if let Some(last) = self.last.take_if(|page| page.place == place) {
+            return Some(last);
+        }
+        let at = self.announced.iter().position(|page| page.place == place)?;
+        self.announced.remove(at)
+    }
+
+    fn has_space(&self) -> bool {
+        self.announced.len() * self.announced.back().map_or(0, |page| page.bytes.len()) < MOST_ANNOUNCED
     }
 }
 
@@ -126,12 +125,25 @@ impl CachedFile {
         held.take(place).or_else(|| Some(CachedPage { place, bytes: self.cache.pages.get()?.get(&place)? }))
     }
 
-    /// The page at this offset, if it is in the cache. Counts as reading it if the reader will hold it.
+    /// Calls `prefetch` with the page at this offset if it is there, and returns whether it is. The reader holds it
+    /// until it has read it, and this counts as reading it once. Without a reader, or if that holds many, it does not
+    /// count.
     #[inline]
-    pub(crate) fn find(&self, offset: u64, is_held: bool) -> Option<CachedPage> {
-        let (place, pages) = ((self.number, offset), self.cache.pages.get()?);
-        let bytes = if is_held { pages.get(&place) } else { pages.peek(&place) };
-        Some(CachedPage { place, bytes: bytes? })
+    pub(crate) fn announce(&self, offset: u64, held: Option<&mut HeldPages>, prefetch: impl FnOnce(&[u8])) -> bool {
+        let place = (self.number, offset);
+        let Some(pages) = self.cache.pages.get() else { return false };
+        let Some(held) = held.filter(|held| held.has_space()) else {
+            return pages.peek(&place).inspect(|page| prefetch(page)).is_some();
+        };
+        // One block of a page after the other.
+        if let Some(newest) = held.announced.back().or(held.last.as_ref()).filter(|page| page.place == place) {
+            prefetch(newest.bytes());
+            return true;
+        }
+        let Some(bytes) = pages.get(&place) else { return false };
+        prefetch(&bytes);
+        held.announced.push_back(CachedPage { place, bytes });
+        true
     }
 
     /// Enters a page, and returns it.
@@ -149,8 +161,22 @@ impl CachedFile {
 mod tests {
     use super::*;
 
-    fn read(file: &CachedFile, offset: u64) -> Option<CachedPage> {
-        file.get(offset, &mut HeldPages::default())
+    fn read(file: &CachedFile, number: u64) -> Option<CachedPage> {
+        file.get(4096 * number, &mut HeldPages::default())
+    }
+
+    fn is_there(file: &CachedFile, number: u64) -> bool {
+        file.announce(4096 * number, None, |_| {})
+    }
+
+    fn announce(file: &CachedFile, number: u64, held: &mut HeldPages) {
+        let mut seen = Vec::new();
+        assert!(file.announce(4096 * number, Some(held), |page| seen = page.to_vec()));
+        assert_eq!(seen, [number as u8; 4096]);
+    }
+
+    fn add(file: &CachedFile, numbers: impl IntoIterator<Item = u64>) {
+        numbers.into_iter().for_each(|number| drop(file.add(4096 * number, &[number as u8; 4096])));
     }
 
     #[test]
@@ -159,58 +185,75 @@ mod tests {
         let (one, other, apart) = (caches[0].file().unwrap(), caches[0].file().unwrap(), caches[1].file().unwrap());
         assert!(read(&one, 0).is_none());
         for number in 0..1000u64 {
-            let page = [number as u8; 4096];
-            assert_eq!(one.add(4096 * number, &page).bytes(), page);
-            assert_eq!(read(&one, 4096 * number).unwrap().bytes(), page);
+            add(&one, [number]);
+            assert_eq!(read(&one, number).unwrap().bytes(), [number as u8; 4096]);
             for file in [&other, &apart] {
                 let mut held = HeldPages::default();
-                held.keep(read(&one, 4096 * number).unwrap());
-                held.announce(read(&one, 4096 * number).unwrap());
+                held.keep(read(&one, number).unwrap());
+                announce(&one, number, &mut held);
                 assert!(file.get(4096 * number, &mut held).is_none());
             }
         }
-        let there: Vec<u64> = (0..1000).filter(|number| one.find(4096 * number, false).is_some()).collect();
+        let there: Vec<u64> = (0..1000).filter(|&number| is_there(&one, number)).collect();
         assert!((200..=(1 << 20) / (4096 + 96)).contains(&there.len()), "{}", there.len());
         for number in there {
-            assert_eq!(read(&one, 4096 * number).unwrap().bytes(), [number as u8; 4096]);
+            assert_eq!(read(&one, number).unwrap().bytes(), [number as u8; 4096]);
         }
     }
 
     #[test]
-    fn pages_that_are_held_are_there_though_they_left_the_cache() {
-        let file = Arc::new(PageCache::new(3 * 4200)).file().unwrap();
-        let mut held = HeldPages::default();
-        for number in 0..100u8 {
-            held.announce(file.add(4096 * u64::from(number), &[number; 4096]));
-        }
-        let is_gone = |number: u8| file.find(4096 * u64::from(number), false).is_none();
-        assert!((0..100).filter(|&number| is_gone(number)).count() >= 97);
-        for number in 0..MOST_ANNOUNCED as u8 {
-            // Twice, as two blocks of a page are read one after the other.
-            for _ in 0..2 {
-                let page = file.get(4096 * u64::from(number), &mut held).unwrap();
-                assert_eq!(held.keep(page), [number; 4096]);
-            }
-        }
-        assert!(held.announced.is_empty());
-        let after = (MOST_ANNOUNCED as u8..100).find(|&number| is_gone(number)).unwrap();
-        assert!(file.get(4096 * u64::from(after), &mut held).is_none());
-    }
-
-    #[test]
-    fn pages_that_are_not_read_in_their_order_are_looked_up() {
+    fn announced_pages_are_there_in_any_order_though_they_left_the_cache() {
         let file = Arc::new(PageCache::new(1 << 20)).file().unwrap();
         let mut held = HeldPages::default();
-        let pages = [1u8, 2, 2, 3].map(|number| file.add(4096 * u64::from(number), &[number; 4096]));
-        pages.into_iter().for_each(|page| held.announce(page));
-        for (number, left) in [(3u8, 4), (1, 3), (2, 2), (2, 1), (1, 1), (3, 0)] {
-            let page = file.get(4096 * u64::from(number), &mut held).unwrap();
-            assert_eq!(held.keep(page), [number; 4096]);
-            assert_eq!(held.announced.len(), left);
+        let most = (MOST_ANNOUNCED / 4096) as u64;
+        add(&file, 0..most + 9);
+        (0..most + 9).for_each(|number| announce(&file, number, &mut held));
+        assert_eq!(held.announced.len() as u64, most);
+        // Others, read more often.
+        for number in 1000..3000 {
+            add(&file, [number]);
+            (0..4).for_each(|_| drop(read(&file, number)));
         }
-        held.announce(file.add(0, &[0; 4096]));
+        assert!((0..most + 9).all(|number| !is_there(&file, number)));
+        for number in [7, 0, 1, 2, 3, 4, 5, 6].into_iter().chain(8..most) {
+            // Twice, as two blocks of a page are read one after the other.
+            for _ in 0..2 {
+                let page = file.get(4096 * number, &mut held).unwrap();
+                assert_eq!(held.keep(page), [number as u8; 4096]);
+            }
+        }
+        assert!(held.announced.is_empty() && file.get(4096 * most, &mut held).is_none());
+    }
+
+    #[test]
+    fn a_page_that_was_not_read_is_dropped_and_looked_up() {
+        let file = Arc::new(PageCache::new(1 << 20)).file().unwrap();
+        let mut held = HeldPages::default();
+        add(&file, 0..3);
+        (0..3).for_each(|number| announce(&file, number, &mut held));
         held.forget_announced();
-        assert!(held.announced.is_empty());
+        assert!(held.announced.is_empty() && file.get(4096, &mut held).is_some());
+    }
+
+    #[test]
+    fn the_blocks_of_a_page_announced_in_a_row_count_as_one_read() {
+        let file = Arc::new(PageCache::new(1 << 20)).file().unwrap();
+        let mut held = HeldPages::default();
+        // Read again and again, so that they stay; then a pass over other pages, block by block.
+        add(&file, 0..20);
+        (0..60).for_each(|number| assert!(read(&file, number % 20).is_some()));
+        for number in 1000..9000 {
+            assert!(!file.announce(4096 * number, Some(&mut held), |_| {}));
+            assert!(file.get(4096 * number, &mut held).is_none());
+            held.keep(file.add(4096 * number, &[number as u8; 4096]));
+            for _ in 0..4 {
+                (0..4).for_each(|_| announce(&file, number, &mut held));
+                assert!(held.announced.is_empty());
+                let page = file.get(4096 * number, &mut held).unwrap();
+                held.keep(page);
+            }
+        }
+        assert_eq!((0..20).filter(|&number| is_there(&file, number)).count(), 20);
     }
 
     #[test]

@@ -12,9 +12,9 @@ const BUCKET_BITS: u32 = 11;
 const BUCKETS: usize = 1 << BUCKET_BITS;
 /// Most buckets of a bucket: their counts fit the first-level cache.
 const SMALL_BUCKETS: usize = 1 << 11;
-/// Values of such a bucket, if they are evenly spread.
+/// Values of a small bucket, if they are evenly spread and [`SMALL_BUCKETS`] are enough.
 const FEW: usize = 4;
-/// Values for fewer buckets than this are sorted at once.
+/// Least small buckets that are worth dealing to; fewer values are sorted by comparison.
 const LEAST_BUCKETS: usize = 16;
 /// Least values of a bucket that all threads sort.
 const LARGE: usize = 1 << 20;
@@ -62,8 +62,8 @@ pub(crate) fn sorted_in<S: Sync, T: Copy + Ord + Default + Send + Sync>(
         dealer.finish();
     });
     let lengths = (0..BUCKETS).map(|bucket| counts.iter().filter_map(|counts| counts.get(bucket)).sum());
-    cut(&mut sorted, lengths).into_par_iter().for_each_init(Vec::new, |scratch, bucket| {
-        if bucket.len() < LARGE { sort_bucket(bucket, &key, shift, scratch) } else { bucket.par_sort_unstable() }
+    cut(&mut sorted, lengths).into_par_iter().for_each_init(Default::default, |(scratch, starts), bucket| {
+        if bucket.len() < LARGE { sort_bucket(bucket, &key, scratch, starts) } else { bucket.par_sort_unstable() }
     });
     sorted
 }
@@ -80,17 +80,22 @@ pub(crate) fn of_length<T: Copy + Default + Send>(length: usize, mut space: Vec<
     space
 }
 
-/// Sorts values whose keys differ by less than 2^`bits`: deals them to buckets of a few. `scratch` is reused.
-fn sort_bucket<T: Copy + Ord>(values: &mut [T], key: &impl Fn(&T) -> u64, bits: u32, scratch: &mut Vec<T>) {
+/// Sorts values: deals them to buckets of a few. `scratch` and `starts` are reused.
+fn sort_bucket<T: Copy + Ord>(
+    values: &mut [T],
+    key: &impl Fn(&T) -> u64,
+    scratch: &mut Vec<T>,
+    starts: &mut Vec<usize>,
+) {
     let buckets = (values.len() / FEW).min(SMALL_BUCKETS).next_power_of_two();
     if buckets < LEAST_BUCKETS {
         return values.sort_unstable();
     }
-    let (least, _) = bounds(values.iter().map(key));
-    let shift = bits.saturating_sub(buckets.ilog2());
-    let bucket = |value: &T| (((key(value) - least) >> shift) as usize).min(buckets - 1);
-    let mut starts = [0; SMALL_BUCKETS];
-    let starts = starts.get_mut(..buckets).unwrap_or_default();
+    let (least, greatest) = bounds(values.iter().map(key));
+    let shift = (64 - (greatest - least).leading_zeros()).saturating_sub(buckets.ilog2());
+    let bucket = |value: &T| ((key(value) - least) >> shift) as usize;
+    starts.clear();
+    starts.resize(buckets, 0);
     values.iter().for_each(|value| starts.iter_mut().skip(bucket(value)).take(1).for_each(|count| *count += 1));
     let mut sum = 0;
     starts.iter_mut().for_each(|start| sum += std::mem::replace(start, sum));

@@ -35,7 +35,7 @@ pub(crate) struct JoinWay {
 /// Nanoseconds to group a fingerprint, a word: count, move, check for another one.
 const GROUP: f64 = 8.0;
 /// Nanoseconds to compare two fingerprints, a word.
-const COMPARE: f64 = 0.5;
+const COMPARE: f64 = 0.25;
 /// Most levels: the number of tables grows with the choices of the parts.
 const MOST_LEVELS: u32 = 6;
 

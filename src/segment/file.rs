@@ -31,7 +31,7 @@ impl PageBuffer {
         &mut self.read
     }
 
-    /// Lets go of the pages that were announced and not read.
+    /// Drops the announced pages that were not read.
     #[inline]
     pub(super) fn forget_announced(&mut self) {
         self.held.forget_announced();
@@ -217,7 +217,7 @@ impl Pages {
 
     /// Announces that bytes of a page will be read soon. Prefetches them if the page is in memory. Otherwise the system
     /// is told, but not of a mapped page that was read before: it is most likely in memory, and the call would cost
-    /// more than it saves. A reader that reads in the order in which it announces holds cached pages in its `buffer`.
+    /// more than it saves. A reader holds pages of the cache in its `buffer` from then on.
     #[inline]
     pub(super) fn announce(
         &self,
@@ -232,15 +232,13 @@ impl Pages {
                 self.will_read(file, number);
             }
             self.prefetch(file, number, offset, length);
-        } else if let Some(page) =
-            file.cached.as_ref().and_then(|cached| cached.find(self.place(number).offset, buffer.is_some()))
-        {
-            prefetch_lines(page.bytes(), offset, length);
-            if let Some(buffer) = buffer {
-                buffer.held.announce(page);
-            }
         } else {
-            self.will_read(file, number);
+            let prefetch = |page: &[u8]| prefetch_lines(page, offset, length);
+            let held = buffer.map(|buffer| &mut buffer.held);
+            let place = self.place(number);
+            if !file.cached.as_ref().is_some_and(|cached| cached.announce(place.offset, held, prefetch)) {
+                self.will_read(file, number);
+            }
         }
     }
 

@@ -25,7 +25,7 @@ pub(crate) struct Scratch {
 }
 
 impl Scratch {
-    /// Lets go of what was announced before: its reader ended early, or in another order.
+    /// Drops what was announced and not read.
     #[inline]
     pub(crate) fn forget_announced(&mut self) {
         self.page.forget_announced();
@@ -211,8 +211,8 @@ impl Table {
     }
 
     /// Announces that a block will be read soon, and prefetches its bytes if the file is in memory; the reads of all
-    /// announced blocks overlap. They are read in the order in which they are announced with the same `scratch`. Returns
-    /// the greatest 64-bit number that begins with its last key; `None` if there is no such block.
+    /// announced blocks overlap. Pages of the cache are held in `scratch` until they are read. Returns the greatest
+    /// 64-bit number that begins with the block's last key; `None` if there is no such block.
     #[inline]
     pub(crate) fn announce(&self, block: usize, scratch: &mut Scratch) -> Result<Option<u64>> {
         let Some((place, shape)) = self.index.block(block)? else { return Ok(None) };

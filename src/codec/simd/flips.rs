@@ -1,5 +1,5 @@
-//! Flips blocks, eight keys between two checks: with BMI2 some thirty instructions a key and, in a quick code, no branch
-//! that depends on one.
+//! Flips blocks, eight keys between two checks: with BMI2 some thirty instructions a key and, in a quick code, no
+//! branch that depends on one.
 
 use crate::codec::flips::{BACKS, FlipsCode, Lanes, MASKS, SLOW, Step, unrank};
 

@@ -46,10 +46,12 @@ enum Level {
 impl Level {
     #[cfg(target_arch = "x86_64")]
     fn of_x86(allows_avx512: bool) -> Self {
-        match () {
-            () if !has_avx2() => Self::Plain,
-            () if allows_avx512 && has_avx512() => Self::Avx512,
-            () => Self::Avx2,
+        if !has_avx2() {
+            Self::Plain
+        } else if allows_avx512 && has_avx512() {
+            Self::Avx512
+        } else {
+            Self::Avx2
         }
     }
 
@@ -57,6 +59,7 @@ impl Level {
     fn of_processor() -> Self {
         static FOUND: LazyLock<Level> = LazyLock::new(|| {
             let wanted = std::env::var_os("FPSTORE_SIMD").unwrap_or_default();
+            // The forms with NEON take the bytes of a lane in little-endian order.
             if wanted == "off" || cfg!(target_endian = "big") {
                 return Level::Plain;
             }
@@ -211,6 +214,8 @@ pub(super) fn flips(code: &FlipsCode, bytes: &[u8], before: u64, keys: &mut [u64
         Level::Neon => flips::decode(code, bytes, before, keys, lanes),
         Level::Plain => {}
     }
+    #[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
+    let _ = (code, bytes, before, keys, lanes);
 }
 
 #[cfg(all(test, any(target_arch = "x86_64", target_arch = "aarch64")))]

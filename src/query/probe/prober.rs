@@ -122,6 +122,7 @@ impl Prober {
         for place in &self.places {
             of(place.step).into_iter().for_each(|(_, table)| table.index().prefetch_slot(place.slot));
         }
+        // An error may have left some.
         self.scratch.forget_announced();
         // Taken, not borrowed: an error must not leave places, visits or rows to the next query.
         let (mut places, mut visits) = (std::mem::take(&mut self.places), std::mem::take(&mut self.visits));
@@ -146,6 +147,7 @@ impl Prober {
             }
         }
         self.visits = visits;
+        self.scratch.forget_announced();
         if result.is_continue() && !rows.is_empty() {
             result = visit_rows(segment, (&[query], k), &rows, &mut self.scratch, stats, |_, found| visit(found))?;
         }

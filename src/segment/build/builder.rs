@@ -195,8 +195,10 @@ fn encode_at_once<F: Fingerprint>(
         ids.finish()
     };
     let batches = table_batches(building, layouts, buffer);
-    let (secondary, (keys, ids)) =
-        rayon::join(|| other_tables(building, batches, buffer, sender), || rayon::join(keys, encode_ids));
+    // A free thread takes the first table, then the ids, and helps to sort only after that: this thread must not take
+    // the ids while it waits for a part of the sorting.
+    let ((secondary, ids), keys) =
+        rayon::join(|| rayon::join(|| other_tables(building, batches, buffer, sender), encode_ids), keys);
     keys.and(secondary)?;
     let (pages, ids) = ids?;
     sender.end(layouts.len(), SectionEnd::Ids(pages, ids))?;
@@ -235,8 +237,8 @@ fn sketches(building: Building<'_>, section: usize, sender: &Sender) -> Result<(
     send_pages(building, sender, section, &mut encoder.finish(), 1)
 }
 
-/// The secondary tables, as many at once as fit the memory. If the fingerprints are in memory, all threads sort the
-/// keys of the tables of a batch.
+/// The secondary tables, as many at once as fit the memory. If the fingerprints are in memory, all free threads sort
+/// the keys of the tables of a batch.
 fn table_batches<'a, F: Fingerprint>(
     building: Building<'_>,
     layouts: &'a [TableLayout],

@@ -90,7 +90,7 @@ impl<'a, F: Fingerprint> SecondaryKeyBuffer<'a, F> {
         }
     }
 
-    /// How many tables may be encoded at the same time, each with its keys and a copy of them.
+    /// How many tables may be encoded at the same time, each with its keys and a copy of them, sorted or not.
     pub(crate) fn tables_at_once(&self, workspace: &Workspace) -> usize {
         let keys = if self.spilled.is_some() { 0 } else { self.count.saturating_mul(2 * size_of::<u64>() as u64) };
         let tables = workspace.memory_of_tables().checked_div(keys).unwrap_or(u64::MAX);
@@ -101,7 +101,7 @@ impl<'a, F: Fingerprint> SecondaryKeyBuffer<'a, F> {
         self.memory.len() as u64 == self.count
     }
 
-    /// The stored keys of table `number`, ascending, if the fingerprints are in memory. All threads sort.
+    /// The stored keys of table `number`, ascending, if the fingerprints are in memory. All free threads sort.
     pub(crate) fn sorted_keys(&self, number: usize, layout: &TableLayout) -> Option<Vec<u64>> {
         let key = self.key(number, layout);
         let make = |row, &fingerprint: &F| key(row as u64, fingerprint);
