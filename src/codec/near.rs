@@ -158,7 +158,7 @@ mod tests {
     proptest! {
         #[test]
         fn all_pairs_of_a_group_are_found(
-            base: u64, flips in prop::collection::vec((0u32..64, 0u32..64), 0..80), count in 0usize..80, k in 0u32..6,
+            base: u64, flips in prop::collection::vec((0u32..64, 0u32..64), 0..300), count in 0usize..300, k in 0u32..6,
         ) {
             let all: Vec<u64> = flips.iter().map(|&(one, other)| base.flipped(one).flipped(other)).collect();
             let count = count.min(all.len());

@@ -237,23 +237,31 @@ mod tests {
 
     #[test]
     fn the_blocks_of_a_page_announced_in_a_row_count_as_one_read() {
-        let file = Arc::new(PageCache::new(1 << 20)).file().unwrap();
-        let mut held = HeldPages::default();
-        // Read again and again, so that they stay; then a pass over other pages, block by block.
-        add(&file, 0..20);
-        (0..60).for_each(|number| assert!(read(&file, number % 20).is_some()));
-        for number in 1000..9000 {
-            assert!(!file.announce(4096 * number, Some(&mut held), |_| {}));
-            assert!(file.get(4096 * number, &mut held).is_none());
-            held.keep(file.add(4096 * number, &[number as u8; 4096]));
-            for _ in 0..4 {
-                (0..4).for_each(|_| announce(&file, number, &mut held));
-                assert!(held.announced.is_empty());
-                let page = file.get(4096 * number, &mut held).unwrap();
-                held.keep(page);
+        // Pages that the pass brings in, and pages that are there before it.
+        for is_there_before in [false, true] {
+            let file = Arc::new(PageCache::new(1 << 20)).file().unwrap();
+            // Read again and again, so that they stay; then a pass over other pages, block by block.
+            add(&file, 0..20);
+            (0..60).for_each(|number| assert!(read(&file, number % 20).is_some()));
+            for number in 1000..9000 {
+                let mut held = HeldPages::default();
+                if is_there_before {
+                    add(&file, [number]);
+                } else {
+                    assert!(!file.announce(4096 * number, Some(&mut held), |_| {}));
+                    assert!(file.get(4096 * number, &mut held).is_none());
+                    held.keep(file.add(4096 * number, &[number as u8; 4096]));
+                }
+                for round in 0..4 {
+                    (0..4).for_each(|_| announce(&file, number, &mut held));
+                    assert_eq!(held.announced.len(), usize::from(is_there_before && round == 0));
+                    let page = file.get(4096 * number, &mut held).unwrap();
+                    held.keep(page);
+                }
             }
+            let stayed = (0..20).filter(|&number| is_there(&file, number)).count();
+            assert!(is_there_before || stayed == 20, "{stayed}");
         }
-        assert_eq!((0..20).filter(|&number| is_there(&file, number)).count(), 20);
     }
 
     #[test]

@@ -18,8 +18,8 @@ use std::ops::Range;
 
 /// Groups up to this size are compared at once; larger ones may be divided.
 const SMALL: usize = 48;
-/// The same for groups of one side in which all are compared with all, eight at a time: a pair takes 0.1 to 0.3 ns, and
-/// dividing such a group some 20 ns a fingerprint.
+/// The same for groups of one side and of fingerprints of one word, in which all are compared with all, eight at a time:
+/// a pair takes 0.1 to 0.3 ns, and dividing such a group some 20 ns a fingerprint.
 const SMALL_WITHIN: usize = 256;
 /// Fingerprints that fit a core's second cache with their buffers.
 const CACHED: usize = 16384;
@@ -180,7 +180,7 @@ impl<F: Fingerprint> Joiner<F> {
         exact: bool,
         take: Take<'_, F>,
     ) -> std::result::Result<bool, Stop> {
-        let small = if by_themselves && sides.right.is_none() { SMALL_WITHIN } else { SMALL };
+        let small = if by_themselves && sides.right.is_none() && F::WORDS == 1 { SMALL_WITHIN } else { SMALL };
         let large = |group: &&[Range<usize>; 2]| total(group) > small;
         if !by_themselves {
             let mut from = 0;

@@ -66,7 +66,7 @@ mod tests {
 
     #[test]
     fn more_fingerprints_are_divided_by_more_levels() {
-        assert_eq!([30.0, 1e5, 1e6, 2e7, 1e8, 1e10].map(|items| levels(items, 64, 3)), [0, 1, 1, 2, 2, 3]);
+        assert_eq!([30.0, 1e5, 1e6, 2e7, 1e8, 5e9, 1e10].map(|items| levels(items, 64, 3)), [0, 1, 1, 2, 2, 2, 3]);
         assert_eq!([20.0, 1e6, 1e7, 1e8].map(|items| levels(items, 256, 31)), [0, 2, 2, 3]);
     }
 

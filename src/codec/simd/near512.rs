@@ -39,7 +39,7 @@ mod tests {
     proptest! {
         #[test]
         fn the_same_as_the_plain_form(
-            base: u64, flips in prop::collection::vec((0u32..64, 0u32..64, any::<bool>()), 0..80), count in 0usize..90,
+            base: u64, flips in prop::collection::vec((0u32..64, 0u32..64, any::<bool>()), 0..300), count in 0usize..310,
             k in 0u32..6,
         ) {
             if !has_avx512() {
