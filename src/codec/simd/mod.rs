@@ -142,11 +142,11 @@ compiled_for_processor! {
 #[inline]
 pub(super) fn gap(split: split_plain::Split<'_>, keys: &mut [u64], places: &mut [u32]) -> Option<usize> {
     match Level::of_processor() {
-        // SAFETY: the processor has the features.
         #[cfg(target_arch = "x86_64")]
+        // SAFETY: the processor has the features.
         Level::Avx512 => unsafe { avx512::decode(split, keys, places) },
-        // SAFETY: the processor has the features.
         #[cfg(target_arch = "x86_64")]
+        // SAFETY: the processor has the features.
         Level::Avx2 => unsafe { avx2::decode(split, keys, places) },
         #[cfg(target_arch = "aarch64")]
         Level::Neon => neon::decode(split, keys, places),
@@ -158,8 +158,8 @@ pub(super) fn gap(split: split_plain::Split<'_>, keys: &mut [u64], places: &mut 
 #[inline]
 pub(crate) fn near(keys: &[u64], key: u64, k: u32) -> u64 {
     match Level::of_processor() {
-        // SAFETY: the processor has the features.
         #[cfg(target_arch = "x86_64")]
+        // SAFETY: the processor has the features.
         Level::Avx2 | Level::Avx512 => unsafe { avx2::near(keys, key, k) },
         #[cfg(target_arch = "aarch64")]
         Level::Neon => neon::near(keys, key, k),
@@ -187,14 +187,14 @@ pub(crate) fn near_within<F: Fingerprint>(all: &[F], count: usize, k: u32, found
 pub(crate) fn prefetch<T>(slice: &[T], at: usize) {
     let Some(element) = slice.get(at) else { return };
     let element = std::ptr::from_ref(element);
-    // SAFETY: the address is that of an element; a prefetch reads nothing that the program could see.
     #[cfg(target_arch = "x86_64")]
+    // SAFETY: the address is that of an element; a prefetch reads nothing that the program could see.
     unsafe {
         use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
         _mm_prefetch::<_MM_HINT_T0>(element.cast());
     }
-    // SAFETY: as above.
     #[cfg(target_arch = "aarch64")]
+    // SAFETY: as above.
     unsafe {
         std::arch::asm!("prfm pldl1keep, [{}]", in(reg) element, options(nostack, preserves_flags, readonly));
     }
@@ -207,8 +207,8 @@ pub(crate) fn prefetch<T>(slice: &[T], at: usize) {
 #[inline]
 pub(super) fn flips(code: &FlipsCode, bytes: &[u8], before: u64, keys: &mut [u64], lanes: &mut Lanes) {
     match Level::of_processor() {
-        // SAFETY: the processor has the features.
         #[cfg(target_arch = "x86_64")]
+        // SAFETY: the processor has the features.
         Level::Avx2 | Level::Avx512 => unsafe { flips::decode(code, bytes, before, keys, lanes) },
         #[cfg(target_arch = "aarch64")]
         Level::Neon => flips::decode(code, bytes, before, keys, lanes),
