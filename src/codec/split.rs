@@ -26,6 +26,17 @@ impl Split<'_> {
     pub(super) fn start(self) -> usize {
         self.count * self.low_width as usize
     }
+
+    /// How many times eight low parts can be unpacked by loads of 16 bytes. Eight take as many bytes as one has bits,
+    /// and a load begins before their end.
+    #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
+    #[inline]
+    pub(super) fn loadable_eights(self) -> usize {
+        let (all, width) = (self.count.div_ceil(8), self.low_width as usize);
+        let readable = self.bytes.len().saturating_sub(16);
+        let are_all = all * width <= readable && self.bytes.len() >= 16;
+        if are_all { all } else { readable.checked_div(width).unwrap_or(0) }
+    }
 }
 
 /// Where a decoder stopped: the bits that no stream took, and whether all keys ascended.

@@ -41,12 +41,32 @@ pub(crate) fn sorted_in<S: Sync, T: Copy + Ord + Default + Send + Sync>(
     make: impl Fn(usize, &S) -> T + Sync,
     key: impl Fn(&T) -> u64 + Sync,
 ) -> Vec<T> {
-    let mut sorted = of_length(source.len(), space);
     let length = source.len().div_ceil(rayon::current_num_threads().max(1)).max(1);
     let shares: Vec<(usize, &[S])> = (0..).step_by(length).zip(source.chunks(length)).collect();
+    sorted_from(space, &shares, make, key)
+}
+
+/// As [`sorted`], of the elements of several lists, which the threads share as they are.
+pub(crate) fn sorted_lists<T: Copy + Ord + Default + Send + Sync>(
+    lists: &[Vec<T>],
+    key: impl Fn(&T) -> u64 + Sync,
+) -> Vec<T> {
+    let shares: Vec<(usize, &[T])> = lists.iter().map(|list| (0, list.as_slice())).collect();
+    sorted_from(Vec::new(), &shares, |_, &value| value, key)
+}
+
+/// The values of shares, each with the number of its first element.
+fn sorted_from<S: Sync, T: Copy + Ord + Default + Send + Sync>(
+    space: Vec<T>,
+    shares: &[(usize, &[S])],
+    make: impl Fn(usize, &S) -> T + Sync,
+    key: impl Fn(&T) -> u64 + Sync,
+) -> Vec<T> {
+    let length = shares.iter().map(|share| share.1.len()).sum();
+    let mut sorted = of_length(length, space);
     let bounds = shares.par_iter().map(|share| bounds(values(share, &make).map(|value| key(&value))));
     let (least, greatest) = bounds.reduce(|| NOTHING, |a, b| (a.0.min(b.0), a.1.max(b.1)));
-    if source.len() < SMALL || least >= greatest {
+    if length < SMALL || least >= greatest {
         let all = shares.iter().flat_map(|share| values(share, &make));
         sorted.iter_mut().zip(all).for_each(|(slot, value)| *slot = value);
         sorted.par_sort_unstable();
@@ -56,7 +76,7 @@ pub(crate) fn sorted_in<S: Sync, T: Copy + Ord + Default + Send + Sync>(
     let bucket = |value: &T| ((key(value) - least) >> shift) as usize;
     let counts: Vec<Vec<usize>> = shares.par_iter().map(|share| count(values(share, &make), &bucket)).collect();
     let slices: Vec<&[usize]> = counts.iter().map(Vec::as_slice).collect();
-    deal(&mut sorted, &slices).into_par_iter().zip(&shares).for_each(|(slots, share)| {
+    deal(&mut sorted, &slices).into_par_iter().zip(shares).for_each(|(slots, share)| {
         let mut dealer = Dealer::new(slots);
         values(share, &make).for_each(|value| dealer.enter(bucket(&value), value));
         dealer.finish();
@@ -157,6 +177,10 @@ mod tests {
                 let source = vec![7; count];
                 let mut compared: Vec<(u64, u64)> = (0..).zip(&source).map(|(i, start)| make(i, start)).collect();
                 compared.sort_unstable();
+                let made: Vec<(u64, u64)> = (0..).zip(&source).map(|(i, start)| make(i, start)).collect();
+                let lists: Vec<Vec<(u64, u64)>> =
+                    [vec![], made[..count / 3].to_vec(), made[count / 3..].to_vec()].into();
+                assert_eq!(sorted_lists(&lists, |value| value.0), compared);
                 for space in [Vec::new(), vec![(9, 9); count / 2], vec![(9, 9); count + 5]] {
                     assert_eq!(sorted_in(space, &source, make, |value| value.0), compared);
                 }

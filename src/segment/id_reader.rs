@@ -230,11 +230,22 @@ impl Ids {
         Ok(units.end.saturating_sub(units.start))
     }
 
-    /// Finds the place of the ids of the fingerprint with this rank, and prefetches it. Reading the places of several
-    /// fingerprints afterwards waits for memory once. `near` is of the caller's last call; any number will do.
+    /// Whether the ids of the fingerprint with this rank, which begin here, should not be in memory together.
+    pub(crate) fn are_many(&self, IdPlace(unit, nth): IdPlace, rank: u64) -> Result<bool> {
+        // Mostly the next fingerprint begins in the same unit.
+        Ok(nth + 1 >= usize::from(self.begun(unit)) && self.units_of(rank)? > MANY_UNITS)
+    }
+
+    /// Where the ids of the fingerprint with this rank begin. `near` is of the caller's last call; any number will do.
+    pub(crate) fn place_near(&self, rank: u64, near: &mut usize) -> Result<IdPlace> {
+        let (unit, nth) = self.index.find_near(rank, near).ok_or_else(|| self.no_ids())?;
+        Ok(IdPlace(unit, nth))
+    }
+
+    /// As [`Ids::place_near`], and prefetches the ids. Reading those of several fingerprints afterwards waits for memory
+    /// once.
     pub(crate) fn prefetch(&self, rank: u64, near: &mut usize) -> Result<IdPlace> {
-        let place = self.index.find_near(rank, near);
-        let (unit, nth) = place.ok_or_else(|| self.no_ids())?;
+        let IdPlace(unit, nth) = self.place_near(rank, near)?;
         if let Units::Pages(pages) = &self.units {
             pages.prefetch(&self.file, unit, nth, self.begun(unit));
         }
@@ -328,9 +339,15 @@ impl Ids {
     }
 
     /// As [`Ids::visit_ids`], with all ids.
-    pub(crate) fn ids_of(&self, rank: u64, scratch: &mut IdScratch, mut visit: impl FnMut(Id)) -> Result<()> {
-        self.visit_ids(rank, scratch, |id| {
-            visit(id);
+    pub(crate) fn ids_of(&self, rank: u64, scratch: &mut IdScratch, visit: impl FnMut(Id)) -> Result<()> {
+        let (unit, nth) = self.place_of(rank)?;
+        self.ids_at(IdPlace(unit, nth), scratch, visit)
+    }
+
+    /// As [`Ids::ids_of`], from a known place.
+    pub(crate) fn ids_at(&self, place: IdPlace, scratch: &mut IdScratch, mut visit: impl FnMut(Id)) -> Result<()> {
+        self.visit_at(place, scratch, |id| {
+            visit(self.owned(id));
             ControlFlow::Continue(())
         })
     }

@@ -153,3 +153,22 @@ fn batches_near_very_many_records() {
     }
     assert!(answers[1].is_none() && answers[3].is_none());
 }
+
+/// The lists of what was found are small if all queries are near the same fingerprint, and the answers are large.
+#[test]
+fn equal_queries_are_refused_before_their_answers_exceed_the_memory() {
+    const FINGERPRINT: u64 = 0x0f0f << 24;
+    let records: Vec<Record> = (0..2000).map(|number| Record::new(FINGERPRINT, Id::Number(number))).collect();
+    let store = store_of(&Parameters::new(3), &records, 1, ReadMode::Mmap);
+    let queries = [FINGERPRINT ^ 5; 4096];
+    for (memory, fits) in [(64 << 20, false), (8 << 30, true)] {
+        let mut found = 0;
+        let take = |some: usize| {
+            found += some;
+            Ok::<_, fpstore::Error>(())
+        };
+        let count = |_, some: Vec<Option<Vec<Match>>>| some.iter().flatten().map(Vec::len).sum();
+        assert_eq!(store.searcher().visit_batch(&queries, 3, memory, count, take).unwrap(), fits);
+        assert_eq!(found, if fits { 4096 * 2000 } else { 0 });
+    }
+}

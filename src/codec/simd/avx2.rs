@@ -77,11 +77,7 @@ fn sums(split: Split<'_>, keys: &mut [u64], places: &[u32]) {
     assert!(keys.len() >= count + SLACK && places.len() >= count + SLACK && low_width <= MAX_LOW_WIDTH);
     let width = low_width as usize;
     let unpackings = &UNPACKING[width];
-    // Eight low parts take `width` bytes; loads begin before their end and take 16.
-    let all = count.div_ceil(8);
-    let readable = bytes.len().saturating_sub(16);
-    let steps =
-        if all * width <= readable && bytes.len() >= 16 { all } else { readable.checked_div(width).unwrap_or(0) };
+    let steps = split.loadable_eights();
     let mask = _mm256_set1_epi64x(crate::bits::low_mask(low_width).cast_signed());
     let one = 1u64 << low_width;
     let step = _mm256_set1_epi64x(1u64.wrapping_sub(one).cast_signed());

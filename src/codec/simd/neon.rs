@@ -73,11 +73,7 @@ fn sums(split: Split<'_>, keys: &mut [u64], places: &[u32]) {
     let Split { low_width, bytes, base, count, .. } = split;
     assert!(keys.len() >= count + SLACK && places.len() >= count + SLACK && low_width <= MAX_LOW_WIDTH);
     let width = low_width as usize;
-    // Eight low parts take `width` bytes; loads begin before their end and take 16.
-    let all = count.div_ceil(8);
-    let readable = bytes.len().saturating_sub(16);
-    let steps =
-        if all * width <= readable && bytes.len() >= 16 { all } else { readable.checked_div(width).unwrap_or(0) };
+    let steps = split.loadable_eights();
     let one = 1u64 << low_width;
     // SAFETY: NEON is part of the architecture. `(eight + 1) * width + 16` is at most the number of bytes. `at` is less
     // than `count + 7`, and both slices have SLACK more than `count`.

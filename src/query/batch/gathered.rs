@@ -1,22 +1,16 @@
-//! From pairs of a merge to the answers of the queries.
+//! From pairs of a merge to lists that take little memory: a near query is a pair of numbers, and the ids of a
+//! fingerprint are read once, however many queries are near it.
 
 use crate::error::Result;
-use crate::fingerprint::{Fingerprint, Match, distance};
+use crate::extsort::radix;
+use crate::fingerprint::{Fingerprint, Id, Match};
 use crate::query::batch::answer_budget::AnswerBudget;
 use crate::query::batch::merge_join::merge_segment;
 use crate::query::batch::worker::Pair;
-use crate::query::probe::compare::Found;
-use crate::query::view_searcher::{in_order, rank_of};
+use crate::query::view_searcher::rank_of;
 use crate::query_stats::QueryStats;
-use crate::segment::{IdScratch, MANY_UNITS, Scratch, Segment};
+use crate::segment::{IdScratch, Scratch, Segment};
 use rayon::prelude::*;
-use std::collections::BTreeSet;
-
-/// Matches with the numbers of their queries.
-type Numbered<F> = Vec<(u32, Match<F>)>;
-
-/// For each part of the queries: matches, and the queries that have more.
-type Parts<F> = Vec<(Numbered<F>, Vec<u32>)>;
 
 /// Parts of the queries for each thread.
 const PARTS: usize = 16;
@@ -25,59 +19,81 @@ const PARTS: usize = 16;
 pub(crate) struct Bounds {
     /// Bytes for pairs of queries and fingerprints, of one segment at a time.
     pairs: u64,
-    matches: AnswerBudget,
-    /// Queries near a fingerprint with more units of ids are answered alone.
-    most_units: u64,
+    lists: AnswerBudget,
+    /// Bytes for the answers of a part of the queries.
+    part: u64,
+    /// Whether queries near a fingerprint with very many ids are answered alone.
+    takes_apart: bool,
 }
 
 impl Bounds {
     pub(crate) fn none() -> Self {
-        Self { pairs: u64::MAX, matches: AnswerBudget::new(u64::MAX), most_units: u64::MAX }
+        Self { pairs: u64::MAX, lists: AnswerBudget::new(u64::MAX), part: u64::MAX, takes_apart: false }
     }
 
-    /// Leaves a quarter to the caller, for its use of the answers.
-    pub(crate) fn of(bytes: u64) -> Self {
-        Self { pairs: bytes / 4, matches: AnswerBudget::new(bytes / 2), most_units: MANY_UNITS }
+    /// A half for pairs, a quarter for lists, an eighth for the answers on all threads. Leaves the rest to the caller.
+    pub(crate) fn of(bytes: u64, threads: usize) -> Self {
+        let part = bytes / 8 / (threads as u64).max(1);
+        Self { pairs: bytes / 2, lists: AnswerBudget::new(bytes / 4), part, takes_apart: true }
     }
 
-    /// Makes space for so many more matches, whose ids have `texts` bytes; `false`, with nothing reserved, if they
-    /// exceed the memory. Most matches fit a list as it is and take nothing: the count is shared by all threads.
-    fn reserve<F>(&self, list: &mut Numbered<F>, more: usize, texts: usize) -> bool {
-        let (length, capacity) = (list.len() + more, list.capacity());
+    /// Makes space for one more in a list, and `extra` bytes beside it; `false`, with nothing reserved, if they exceed
+    /// the memory. Most fit a list as it is and take nothing: the count is shared by all threads.
+    fn reserve<T>(&self, list: &mut Vec<T>, extra: usize) -> bool {
         // Lists grow by doubling.
-        let grown = if length > capacity { length.max(2 * capacity) } else { capacity };
-        let bytes = (grown - capacity) * size_of::<(u32, Match<F>)>() + texts;
-        let fits = bytes == 0 || self.matches.take(bytes as u64);
-        if fits {
-            list.reserve_exact(grown - list.len());
+        let more = if list.len() < list.capacity() { 0 } else { list.len().max(4) };
+        let bytes = more * size_of::<T>() + extra;
+        let fits = bytes == 0 || self.lists.take(bytes as u64);
+        if fits && more > 0 {
+            list.reserve_exact(more);
         }
         fits
     }
 }
 
-/// The matches of all queries, part by part.
+/// What queries are near, piece by piece.
 #[derive(Debug)]
 pub(crate) struct Gathered<F> {
     bounds: Bounds,
     /// Number of queries of each part but the last.
     pub(crate) length: usize,
-    pub(crate) parts: Vec<AnswerPart<F>>,
+    /// Bytes of the answers of each part.
+    answers: Vec<u64>,
+    pub(crate) pieces: Vec<Piece<F>>,
 }
 
-/// The matches of consecutive queries.
-#[derive(Clone, Debug)]
-pub(crate) struct AnswerPart<F> {
-    first: usize,
-    found: Vec<Numbered<F>>,
+/// Fingerprints of one segment, with their ids and the queries near them.
+#[derive(Debug)]
+pub(crate) struct Piece<F> {
+    pub(crate) fingerprints: Vec<Listed<F>>,
+    pub(crate) ids: Vec<Id>,
+    /// For each part of the queries.
+    pub(crate) parts: Vec<Near>,
+}
+
+/// A fingerprint, and where its ids are in the list of ids.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Listed<F> {
+    pub(crate) fingerprint: F,
+    pub(crate) ids: usize,
+    pub(crate) count: usize,
+}
+
+/// The queries of a part that are near fingerprints of a piece.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Near {
+    /// Queries and places in the list of fingerprints.
+    pub(crate) pairs: Vec<(u32, u32)>,
     /// Queries near a fingerprint with very many records.
-    apart: Vec<u32>,
+    pub(crate) apart: Vec<u32>,
+    /// Bytes of the answers.
+    answers: u64,
 }
 
 impl<F: Fingerprint> Gathered<F> {
     pub(crate) fn new(queries: usize, threads: usize, bounds: Bounds) -> Self {
         let length = queries.div_ceil(threads * PARTS).max(1);
-        let part = |first| AnswerPart { first, found: Vec::new(), apart: Vec::new() };
-        Self { bounds, length, parts: (0..queries).step_by(length).map(part).collect() }
+        Self { bounds, length, answers: vec![0; queries.div_ceil(length)], pieces: Vec::new() }
     }
 
     /// Merges the queries with a segment; whether memory sufficed.
@@ -88,128 +104,103 @@ impl<F: Fingerprint> Gathered<F> {
             return Ok(false);
         }
         for pairs in tables {
-            self.add(segment, queries, pairs)?;
+            self.add(segment, &pairs)?;
         }
-        Ok(!self.bounds.matches.is_full())
+        Ok(!self.bounds.lists.is_full())
     }
 
-    fn add(&mut self, segment: &Segment, queries: &[F], mut pairs: Vec<Pair<F>>) -> Result<()> {
+    fn add(&mut self, segment: &Segment, pairs: &[Vec<Pair<F>>]) -> Result<()> {
         // In the order of the primary table, the ids of one pair lie near those of the next.
-        let place = |pair: &Pair<F>| (pair.found.rank, pair.found.fingerprint);
-        if !pairs.is_sorted_by_key(place) {
-            pairs.par_sort_unstable_by_key(place);
-        }
-        let Self { bounds, length, parts } = self;
-        let (length, number_of_parts) = (*length, parts.len());
-        let chunks: Result<Vec<Parts<F>>> = pairs
+        let pairs = radix::sorted_lists(pairs, |pair| pair.fingerprint.word(0));
+        let Self { bounds, length, answers, pieces } = self;
+        let (length, parts) = (*length, answers.len());
+        let made: Result<Vec<Piece<F>>> = pairs
             .par_chunks(pairs.len().div_ceil(rayon::current_num_threads() * 4).max(1))
-            .map(|pairs| {
-                let mut chunk = vec![Default::default(); number_of_parts];
-                gather((segment, queries), pairs, bounds, length, &mut chunk)?;
-                Ok(chunk)
-            })
+            .map(|pairs| gather(segment, pairs, bounds, (parts, length)))
             .collect();
-        for chunk in chunks? {
-            for (part, (found, mut apart)) in parts.iter_mut().zip(chunk) {
-                part.found.push(found);
-                part.apart.append(&mut apart);
+        for piece in made? {
+            for (answers, near) in answers.iter_mut().zip(&piece.parts) {
+                *answers = answers.saturating_add(near.answers);
+                if *answers > bounds.part {
+                    bounds.lists.exceed();
+                }
             }
+            pieces.push(piece);
         }
         Ok(())
     }
 }
 
-/// Adds the matches of sorted pairs to parts of `length` queries each, until they exceed the memory.
+/// The piece of some sorted pairs, for parts of `length` queries each, as far as the memory suffices.
 fn gather<F: Fingerprint>(
-    (segment, queries): (&Segment, &[F]),
+    segment: &Segment,
     pairs: &[Pair<F>],
     bounds: &Bounds,
-    length: usize,
-    parts: &mut Parts<F>,
-) -> Result<()> {
-    let (mut scratch, mut id_scratch, mut ids) = (Scratch::default(), IdScratch::default(), Vec::new());
-    // Queries near each other find the same fingerprints: the ids of each are read once.
-    for same in pairs.chunk_by(|one, other| one.found == other.found) {
-        let Some(&Pair { found: Found { fingerprint, rank }, .. }) = same.first() else { continue };
-        if bounds.matches.is_full() {
-            return Ok(());
+    (parts, length): (usize, usize),
+) -> Result<Piece<F>> {
+    let mut piece = Piece { fingerprints: Vec::new(), ids: Vec::new(), parts: vec![Near::default(); parts] };
+    let (mut scratch, mut id_scratch, mut near) = (Scratch::default(), IdScratch::default(), 0);
+    for same in pairs.chunk_by(|one, other| one.fingerprint == other.fingerprint) {
+        let Some(first) = same.first() else { continue };
+        if bounds.lists.is_full() {
+            break;
         }
-        let rank = rank_of(segment, fingerprint, rank, &mut scratch)?;
-        let are_many = bounds.most_units < u64::MAX && segment.ids().units_of(rank)? > bounds.most_units;
-        let mut texts = 0;
-        ids.clear();
+        let rank = rank_of(segment, first.fingerprint, first.rank(), &mut scratch)?;
+        let place = segment.ids().place_near(rank, &mut near)?;
+        let are_many = bounds.takes_apart && segment.ids().are_many(place, rank)?;
+        let (number, ids, mut fits, mut texts) = (piece.fingerprints.len(), piece.ids.len(), true, 0);
         if !are_many {
-            segment.ids().ids_of(rank, &mut id_scratch, |id| {
-                texts += id.text().map_or(0, |text| text.len() + 16);
-                ids.push(id);
+            segment.ids().ids_at(place, &mut id_scratch, |id| {
+                let text = id.text().map_or(0, |text| text.len() + 16);
+                texts += text;
+                fits = fits && bounds.reserve(&mut piece.ids, text);
+                if fits {
+                    piece.ids.push(id);
+                }
             })?;
+            fits = fits && bounds.reserve(&mut piece.fingerprints, 0);
+            piece.fingerprints.push(Listed { fingerprint: first.fingerprint, ids, count: piece.ids.len() - ids });
         }
-        for (left, pair) in (0..same.len()).rev().zip(same) {
-            let number = pair.query as usize;
-            let Some((into, apart)) = parts.get_mut(number / length) else { continue };
+        let answer = ((piece.ids.len() - ids) * size_of::<Match<F>>() + texts) as u64;
+        for pair in same {
+            let Some(part) = piece.parts.get_mut(pair.query as usize / length) else { continue };
             if are_many {
-                apart.push(pair.query);
+                part.apart.push(pair.query);
                 continue;
             }
-            if !bounds.reserve(into, ids.len(), texts) {
-                return Ok(());
+            fits = fits && bounds.reserve(&mut part.pairs, 0);
+            if !fits {
+                return Ok(piece);
             }
-            let distance = queries.get(number).map_or(0, |&query| distance(query, fingerprint));
-            let numbered = |id| (pair.query, Match { distance, fingerprint, id });
-            match left {
-                0 => into.extend(ids.drain(..).map(numbered)),
-                _ => into.extend(ids.iter().cloned().map(numbered)),
-            }
+            part.pairs.push((pair.query, number as u32));
+            part.answers = part.answers.saturating_add(answer);
         }
     }
-    Ok(())
-}
-
-impl<F: Fingerprint> AnswerPart<F> {
-    /// Adds the matches to the answers of the queries and sorts these. Returns the positions of queries that have more.
-    pub(crate) fn distribute(self, answers: &mut [Vec<Match<F>>]) -> BTreeSet<usize> {
-        let place = |query: u32| query as usize - self.first;
-        let mut counts = vec![0; answers.len()];
-        for &(query, _) in self.found.iter().flatten() {
-            if let Some(count) = counts.get_mut(place(query)) {
-                *count += 1;
-            }
-        }
-        answers.iter_mut().zip(counts).for_each(|(answer, count)| answer.reserve_exact(count));
-        for (query, found) in self.found.into_iter().flatten() {
-            if let Some(answer) = answers.get_mut(place(query)) {
-                answer.push(found);
-            }
-        }
-        answers.iter_mut().for_each(|answer| *answer = in_order(std::mem::take(answer)));
-        self.apart.into_iter().map(place).collect()
-    }
+    Ok(piece)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::fingerprint::Id;
 
     #[test]
     fn lists_take_their_memory_before_they_grow() {
-        const EACH: usize = size_of::<(u32, Match<u64>)>();
+        const EACH: usize = size_of::<Id>();
         for most in [0, 1, 7, 100, 1000] {
-            let bounds = Bounds { matches: AnswerBudget::new((most * EACH) as u64), ..Bounds::none() };
-            let mut lists: [Numbered<u64>; 3] = Default::default();
-            let id = Match { distance: 0, fingerprint: 0, id: Id::Number(0) };
-            for at in (0..3).cycle() {
-                if !bounds.reserve(&mut lists[at], at + 1, 0) {
+            let bounds = Bounds { lists: AnswerBudget::new((most * EACH) as u64), ..Bounds::none() };
+            let mut lists: [Vec<Id>; 3] = Default::default();
+            for at in [0, 1, 1, 2, 2, 2].into_iter().cycle() {
+                if !bounds.reserve(&mut lists[at], 0) {
                     break;
                 }
-                lists[at].extend((0..=at).map(|_| (0, id.clone())));
+                lists[at].push(Id::Number(0));
                 assert!(lists.iter().map(Vec::capacity).sum::<usize>() <= most);
             }
-            assert!(bounds.matches.is_full() && lists.iter().map(Vec::len).sum::<usize>() >= most / 4);
+            assert!(bounds.lists.is_full() && lists.iter().map(Vec::len).sum::<usize>() >= most / 4);
         }
         // The texts of ids count too.
-        let bounds = Bounds { matches: AnswerBudget::new(1000), ..Bounds::none() };
-        assert!(bounds.reserve::<u64>(&mut Vec::with_capacity(10), 2, 900));
-        assert!(!bounds.reserve::<u64>(&mut Vec::with_capacity(10), 2, 900));
+        let bounds = Bounds { lists: AnswerBudget::new(1000), ..Bounds::none() };
+        assert!(bounds.reserve::<u64>(&mut Vec::with_capacity(10), 900));
+        assert!(!bounds.reserve::<u64>(&mut Vec::with_capacity(10), 900));
     }
 }

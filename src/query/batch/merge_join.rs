@@ -11,15 +11,15 @@ use crate::query_stats::QueryStats;
 use crate::segment::Segment;
 use rayon::prelude::*;
 
-/// Every fingerprint of a segment within distance `k` of each of fewer than 2^32 queries, table by table, each pair
-/// once. Pairs are missing if they exceed the budget.
+/// Every fingerprint of a segment within distance `k` of each of fewer than 2^32 queries, table by table in lists, each
+/// pair once. Pairs are missing if they exceed the budget.
 pub(crate) fn merge_segment<F: Fingerprint>(
     segment: &Segment,
     queries: &[F],
     k: u32,
     budget: &AnswerBudget,
     stats: &mut QueryStats,
-) -> Result<Vec<Vec<Pair<F>>>> {
+) -> Result<Vec<Vec<Vec<Pair<F>>>>> {
     let radii = segment.footer().parameters.design().radii(k);
     let sight = |(table, radius): (_, Option<u32>)| Some(Sight { table, radius: radius? });
     let sights: Vec<Sight<'_>> = segment.tables().iter().zip(radii).filter_map(sight).collect();
@@ -41,12 +41,11 @@ pub(crate) fn merge_segment<F: Fingerprint>(
                 },
             )
             .collect();
-        let mut found = Vec::new();
-        for mut worker in workers? {
+        let take = |worker: Worker<'_, F>| {
             *stats += worker.stats;
-            found.append(&mut worker.pairs);
-        }
-        pairs.push(found);
+            worker.pairs
+        };
+        pairs.push(workers?.into_iter().map(take).collect());
     }
     Ok(pairs)
 }

@@ -1,8 +1,8 @@
 //! The queries of a batch in the order of a table.
 
+use crate::extsort::radix;
 use crate::fingerprint::{Fingerprint, leading_ones};
 use crate::plan::Permutation;
-use rayon::prelude::*;
 
 /// Leading bits by which queries are sorted. Only a table of billions of keys would need more.
 pub(crate) const LEAD: u32 = 32;
@@ -22,9 +22,8 @@ pub(crate) struct SortedQueries {
 impl SortedQueries {
     /// Sorts fewer than 2^32 queries.
     pub(crate) fn new<F: Fingerprint>(queries: &[F], permutation: &Permutation) -> Self {
-        let entry = |(number, &query): (usize, &F)| permutation.head(query) & leading_ones(LEAD) | number as u64;
-        let mut entries: Vec<u64> = queries.par_iter().enumerate().map(entry).collect();
-        entries.par_sort_unstable();
+        let entry = |number, &query: &F| permutation.head(query) & leading_ones(LEAD) | number as u64;
+        let entries = radix::sorted(queries, entry, |&entry| entry);
         // Some sixteen queries a slot, if they are spread evenly.
         let bits = entries.len().max(1).ilog2().saturating_sub(4).clamp(1, 20);
         let mut starts = Vec::with_capacity((1 << bits) + 1);

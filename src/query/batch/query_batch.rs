@@ -72,8 +72,9 @@ impl<F: Fingerprint> Searcher<'_, F> {
                 for segment in &merged {
                     gathered.merge(segment, queries, k, stats)?;
                 }
-                let answers_of = answers.par_chunks_mut(gathered.length).zip(gathered.parts);
-                answers_of.for_each(|(answers, found)| _ = found.distribute(answers));
+                let length = gathered.length;
+                let parts = queries.par_chunks(length).zip(answers.par_chunks_mut(length)).enumerate();
+                parts.for_each(|(part, (queries, answers))| _ = gathered.answer(part, queries, answers));
                 if view.has_tombstones() {
                     drop_removed(context, view, answers)?;
                 }
@@ -119,7 +120,8 @@ impl<F: Fingerprint> Searcher<'_, F> {
         let searcher = self.now();
         let (context, view, stats) = (&searcher.context, &searcher.view, &mut searcher.stats);
         let executor = &context.options.executor;
-        let mut gathered = Gathered::new(fingerprints.len(), executor.threads(), Bounds::of(memory));
+        let mut gathered =
+            Gathered::new(fingerprints.len(), executor.threads(), Bounds::of(memory, executor.threads()));
         for segment in &view.version.segments {
             if !executor.run(|| gathered.merge(segment, fingerprints, k, stats))? {
                 return Ok(false);
@@ -127,26 +129,25 @@ impl<F: Fingerprint> Searcher<'_, F> {
         }
         let live = ReadView::part(view, Vec::new());
         let length = gathered.length;
-        let numbered = fingerprints.chunks(length).zip(gathered.parts).enumerate();
-        let mut numbered = numbered.map(|(number, (queries, found))| (number * length, queries, found));
+        let mut parts = fingerprints.chunks(length).enumerate();
         loop {
-            let some: Vec<_> = numbered.by_ref().take(2 * executor.threads()).collect();
+            let some: Vec<_> = parts.by_ref().take(2 * executor.threads()).collect();
             if some.is_empty() {
                 return Ok(true);
             }
-            let made = some.into_par_iter().map(|(first, queries, found)| {
+            let made = some.into_par_iter().map(|(part, queries)| {
                 let mut answers = vec![Vec::new(); queries.len()];
                 let mut stats = QueryStats::default();
                 if !live.version.memtables.is_empty() {
                     stats = probe(context, &live, queries, k, &mut answers)?;
                 }
-                let apart = found.distribute(&mut answers);
+                let apart = gathered.answer(part, queries, &mut answers);
                 if view.has_tombstones() {
                     drop_removed::<F>(context, view, &mut answers)?;
                 }
                 let answers = answers.into_iter().zip(0..);
                 let answers = answers.map(|(answer, number)| (!apart.contains(&number)).then_some(answer));
-                Ok((make(first, answers.collect()), stats))
+                Ok((make(part * length, answers.collect()), stats))
             });
             for made in executor.run(|| made.collect::<Result<Vec<_>>>())? {
                 *stats += made.1;

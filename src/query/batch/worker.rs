@@ -15,11 +15,24 @@ use crate::query_stats::QueryStats;
 use crate::segment::{Scratch, Segment, Table};
 use std::ops::ControlFlow;
 
-/// A stored fingerprint near a query.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// A stored fingerprint near a query, in the order of the primary table.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Pair<F> {
+    pub(crate) fingerprint: F,
+    /// Its rank in the primary table, or [`u64::MAX`]: an `Option` would take eight bytes more.
+    rank: u64,
     pub(crate) query: u32,
-    pub(crate) found: Found<F>,
+}
+
+impl<F> Pair<F> {
+    fn new(query: u32, Found { fingerprint, rank }: Found<F>) -> Self {
+        Self { fingerprint, rank: rank.unwrap_or(u64::MAX), query }
+    }
+
+    /// The rank, if the table that found it knows it.
+    pub(crate) fn rank(&self) -> Option<u64> {
+        (self.rank < u64::MAX).then_some(self.rank)
+    }
 }
 
 /// A table and the radius within which it sees the keys near a query.
@@ -229,8 +242,8 @@ impl<'a, F: Fingerprint> Worker<'a, F> {
 
     /// Takes the bytes of the new pairs from the budget; whether it sufficed.
     fn count_pairs(&mut self) -> bool {
-        // Lists grow by doubling.
-        let bytes = 2 * (self.pairs.len() - self.counted) * size_of::<Pair<F>>();
+        // Lists grow by doubling, and are copied once to be sorted.
+        let bytes = 3 * (self.pairs.len() - self.counted) * size_of::<Pair<F>>();
         self.counted = self.pairs.len();
         self.job.budget.take(bytes as u64)
     }
@@ -263,7 +276,7 @@ impl<'a, F: Fingerprint> Worker<'a, F> {
             }
             let fingerprint = F::from_words(|_| permutation.invert(one.head));
             let rank = own.table.is_first().then_some(one.row);
-            self.pairs.push(Pair { query: number, found: Found { fingerprint, rank } });
+            self.pairs.push(Pair::new(number, Found { fingerprint, rank }));
         }
     }
 
@@ -278,7 +291,7 @@ impl<'a, F: Fingerprint> Worker<'a, F> {
             let Some(&query) = queries.get(number) else { return ControlFlow::Continue(()) };
             let difference = mask::xor(query, found.fingerprint);
             if !earlier.iter().any(|table| table.sees(difference)) {
-                pairs.push(Pair { query: number as u32, found });
+                pairs.push(Pair::new(number as u32, found));
             }
             ControlFlow::<()>::Continue(())
         };
