@@ -125,5 +125,10 @@ fn make(directory: &Path, path: &Path) -> io::Result<NamedTempFile> {
     #[cfg(unix)]
     builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
     // The name of the temporary file would be confusing in the message.
-    builder.tempfile_in(directory).map_err(|error| io::Error::from(error.kind()))
+    builder.tempfile_in(directory).map_err(|error| match error.kind() {
+        io::ErrorKind::NotFound => {
+            io::Error::other(format!("there is no directory {}; make it first", directory.display()))
+        }
+        kind => kind.into(),
+    })
 }

@@ -54,6 +54,16 @@ fn every_question_in_every_format() {
     }
 }
 
+#[test]
+fn a_directory_that_is_not_there_is_named() {
+    let place = Place::new();
+    let store = place.store(&families(20, 1));
+    let nowhere = place.path("nowhere");
+    let mut ask = fpquery();
+    ask.arg("--output").arg(nowhere.join("found.tsv")).arg(&store).arg("0000000000000000");
+    fails(&mut ask, &["--output", "there is no directory", nowhere.to_str().unwrap(), "make it first"]);
+}
+
 /// Read as input: the matches of a query column, and queries that are new.
 #[cfg(feature = "parquet")]
 #[test]

@@ -51,6 +51,9 @@ fn main() -> ExitCode {
     let arguments: Vec<String> = env::args().skip(1).collect();
     let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
     let outcome = match arguments.as_slice() {
+        ["help" | "--help" | "-h"] | [_, "--help" | "-h"] => {
+            io::stdout().write_all(USAGE.as_bytes()).map_err(Into::into)
+        }
         ["demo"] => demo::run(),
         ["generate"] => generate::run(),
         ["bench"] => bench::run(false),
@@ -64,7 +67,6 @@ fn main() -> ExitCode {
         ["python", check, programs] => python::check(check, Path::new(programs)),
         ["crash", options @ ..] => crash::run(options),
         ["torture", options @ ..] => torture::run(options),
-        ["help" | "--help" | "-h"] => io::stdout().write_all(USAGE.as_bytes()).map_err(Into::into),
         _ => {
             complain(USAGE);
             return ExitCode::from(2);
