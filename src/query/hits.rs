@@ -38,8 +38,8 @@ pub(crate) struct NearHits<F> {
     most: usize,
     /// The farthest fingerprint that is kept, once some were dropped.
     limit: Option<(u32, F)>,
-    /// Hits with their distances.
-    found: Vec<(u32, Hit<F>)>,
+    /// Distances, fingerprints, and where they were found.
+    found: Vec<(u32, F, HitPlace)>,
     /// Number of hits from which on the farthest are dropped.
     crowded: usize,
 }
@@ -50,7 +50,7 @@ impl<F: Fingerprint> NearHits<F> {
         /// The list has up to twice as many hits, and grows by doubling.
         const SPARE: usize = 4;
         const LEAST: usize = 64;
-        let most = wanted.min((bytes / SPARE / size_of::<(u32, Hit<F>)>()).max(LEAST));
+        let most = wanted.min((bytes / SPARE / size_of::<(u32, F, HitPlace)>()).max(LEAST));
         Self { query, after, most, limit: None, found: Vec::new(), crowded: most.saturating_mul(2).max(LEAST) }
     }
 
@@ -60,7 +60,7 @@ impl<F: Fingerprint> NearHits<F> {
         if self.after.is_some_and(|after| key <= after) || self.limit.is_some_and(|limit| key > limit) {
             return;
         }
-        self.found.push((key.0, (fingerprint, place)));
+        self.found.push((key.0, fingerprint, place));
         if self.found.len() >= self.crowded {
             self.tidy();
             self.crowded = self.crowded.max(2 * self.found.len());
@@ -74,15 +74,15 @@ impl<F: Fingerprint> NearHits<F> {
 
     pub(crate) fn finish(mut self) -> Nearest<F> {
         self.tidy();
-        (self.found.into_iter().map(|(_, hit)| hit).collect(), self.limit)
+        (self.found.into_iter().map(|(_, fingerprint, place)| (fingerprint, place)).collect(), self.limit)
     }
 
     /// Sorts the hits, each once, and drops the farthest.
     fn tidy(&mut self) {
-        let key = |&(distance, (fingerprint, _)): &(u32, Hit<F>)| (distance, fingerprint);
-        self.found.sort_unstable_by(|a, b| key(a).cmp(&key(b)).then_with(|| b.1.1.cmp(&a.1.1)));
-        self.found.dedup_by(|next, kept| next.1.0 == kept.1.0 && next.1.1.is_with(kept.1.1));
-        let mut kept = self.found.chunk_by(|a, b| a.1.0 == b.1.0);
+        let key = |&(distance, fingerprint, _): &(u32, F, HitPlace)| (distance, fingerprint);
+        self.found.sort_unstable_by(|a, b| key(a).cmp(&key(b)).then_with(|| b.2.cmp(&a.2)));
+        self.found.dedup_by(|next, kept| key(next) == key(kept) && next.2.is_with(kept.2));
+        let mut kept = self.found.chunk_by(|a, b| key(a) == key(b));
         let hits: usize = kept.by_ref().take(self.most).map(<[_]>::len).sum();
         if kept.next().is_some() {
             self.found.truncate(hits);

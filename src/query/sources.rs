@@ -6,7 +6,7 @@ use crate::fingerprint::{Fingerprint, Id, IdKind};
 use crate::memtable::Memtable;
 use crate::query::hits::{Hit, HitPlace};
 use crate::query::view_searcher::{ViewSearcher, rank_of};
-use crate::segment::{IdCursor, MANY_UNITS, Segment};
+use crate::segment::{IdCursor, Segment};
 use std::collections::BTreeSet;
 use std::iter::Peekable;
 use std::ops::ControlFlow;
@@ -32,9 +32,7 @@ impl Sources {
     pub(crate) fn has_many_ids(&self) -> bool {
         self.sources.iter().any(|source| match source {
             Source::Memtable(..) => false,
-            Source::Segment { segment, rank, .. } => {
-                segment.ids().units_of(*rank).is_ok_and(|units| units > MANY_UNITS)
-            }
+            Source::Segment { segment, rank, .. } => segment.ids().has_many(*rank).is_ok_and(|has| has),
         })
     }
 }

@@ -16,7 +16,7 @@ use std::ops::{ControlFlow, Range};
 use std::sync::Arc;
 
 /// Ids of one fingerprint in more units than this should not be in memory together.
-pub(crate) const MANY_UNITS: u64 = 8;
+const MANY_UNITS: u64 = 8;
 
 /// Records of a unit that are read at once: a page of counts may have 65,535.
 const PIECE: usize = 1024;
@@ -230,7 +230,13 @@ impl Ids {
         Ok(units.end.saturating_sub(units.start))
     }
 
-    /// Whether the ids of the fingerprint with this rank, which begin here, should not be in memory together.
+    /// Whether the fingerprint with this rank has more ids than should be in memory together.
+    pub(crate) fn has_many(&self, rank: u64) -> Result<bool> {
+        let (unit, nth) = self.place_of(rank)?;
+        self.are_many(IdPlace(unit, nth), rank)
+    }
+
+    /// As [`Ids::has_many`], if the ids begin here.
     pub(crate) fn are_many(&self, IdPlace(unit, nth): IdPlace, rank: u64) -> Result<bool> {
         // Mostly the next fingerprint begins in the same unit.
         Ok(nth + 1 >= usize::from(self.begun(unit)) && self.units_of(rank)? > MANY_UNITS)

@@ -59,9 +59,9 @@ pub(crate) use directory::Directory;
 pub(crate) use file::{PageBuffer, SegmentFile};
 pub(crate) use filter::{Filter, FilterPrefix, Nearness};
 pub(crate) use id_cursor::IdCursor;
+pub(crate) use id_reader::IdPlace;
 #[cfg(any(test, fuzzing))]
 pub(crate) use id_reader::Ids;
-pub(crate) use id_reader::{IdPlace, MANY_UNITS};
 pub(crate) use id_unit::IdScratch;
 pub(crate) use name::{filters_path, is_filters, is_segment_name, segment_name, segment_of_filters};
 pub(crate) use obsolete_files::ObsoleteFiles;

@@ -2,7 +2,7 @@
 
 use crate::error::{Error, Result};
 use crate::fingerprint::{Fingerprint, Id};
-use crate::segment::{IdCursor, IdScratch, MANY_UNITS, Scratch, Segment};
+use crate::segment::{IdCursor, IdScratch, Scratch, Segment};
 use std::collections::HashMap;
 use std::sync::Arc;
 
@@ -38,7 +38,7 @@ impl<'a, F: Fingerprint> IdLookup<'a, F> {
         let mut found = 0;
         for segment in self.segments {
             if let Some(rank) = segment.rank_of(fingerprint, &mut self.scratch)? {
-                if segment.ids().units_of(rank)? > MANY_UNITS {
+                if segment.ids().has_many(rank)? {
                     return Ok(None);
                 }
                 segment.ids().ids_of(rank, &mut self.ids, |id| ids.push(id))?;

@@ -143,6 +143,11 @@ fn agrees<F: Fingerprint>(counts: &[usize], step: u64) {
         (numbers.iter().copied().collect(), texts.iter().cloned().collect());
     let (of_numbers, of_texts) = (Fixture::numbers(&all_numbers).open(), Fixture::texts(&all_texts).open());
     let fingerprints: BTreeSet<F> = numbers.iter().map(|record| record.0).collect();
+    for (rank, segment) in (0..fingerprints.len() as u64).flat_map(|rank| [(rank, &of_numbers), (rank, &of_texts)]) {
+        let ids = segment.ids();
+        assert_eq!(ids.has_many(rank).unwrap(), ids.units_of(rank).unwrap() > 8);
+        assert_eq!(ids.are_many(ids.place_near(rank, &mut 0).unwrap(), rank).unwrap(), ids.has_many(rank).unwrap());
+    }
     for &fingerprint in &fingerprints {
         let own: Vec<u64> = numbers.range((fingerprint, 0)..=(fingerprint, u64::MAX)).map(|record| record.1).collect();
         let sampled = (0..own.len()).step_by(own.len() / 50 + 1).chain([own.len() - 1]);

@@ -2,7 +2,7 @@
 
 use crate::points::every;
 use crate::support::{DESIGNS, Fixture, MODES, Random, expected, families, numbered, store_of};
-use fpstore::{Fingerprint, Id, IdKind, Match, Parameters, ReadMode, Record, Records, Store, Visit};
+use fpstore::{Durability, Fingerprint, Id, IdKind, Match, Parameters, ReadMode, Record, Records, Store, Visit};
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 
@@ -152,23 +152,63 @@ fn batches_near_very_many_records() {
         assert!(!expected.is_empty() && answers[at].as_ref() == Some(&expected), "query {at}");
     }
     assert!(answers[1].is_none() && answers[3].is_none());
+    // One more record of the fingerprint in another segment, where it has no others.
+    store.bulk_load(Records::WithIds(vec![Record::new(HEAVY, Id::Number(1 << 40))])).unwrap();
+    let mut again = Vec::new();
+    let take = |some: Vec<Option<Vec<Match>>>| {
+        again.extend(some);
+        Ok::<_, fpstore::Error>(())
+    };
+    assert!(store.searcher().visit_batch(&queries, 3, 1 << 30, |_, some| some, take).unwrap());
+    assert!(again == answers);
+}
+
+/// Answers of merged segments, of tombstones and of records in memory, of numbers and of texts.
+#[test]
+fn batches_of_a_live_store() {
+    let values = families(200, 20, 5);
+    let queries: Vec<u64> = values.iter().step_by(3).map(|value| value ^ 4).collect();
+    for kind in [IdKind::Number, IdKind::Text] {
+        let records: Vec<Record> = values.iter().zip(0..).map(|(&value, n)| Record::new(value, id(kind, n))).collect();
+        let (loaded, written) = records.split_at(records.len() / 2);
+        let store = Fixture::new(ReadMode::Mmap).load(&Parameters::new(3).with_ids(kind), loaded, 2);
+        let removed: Vec<Record> = loaded.iter().step_by(5).cloned().collect();
+        store.bulk_remove(Records::WithIds(removed.clone())).unwrap();
+        for record in written {
+            store.insert(record.fingerprint, &record.id, Durability::Buffered).unwrap();
+        }
+        let left: Vec<Record> = records.iter().filter(|record| !removed.contains(record)).cloned().collect();
+        let mut answers = Vec::new();
+        let take = |some: Vec<Option<Vec<Match>>>| {
+            answers.extend(some.into_iter().map(Option::unwrap));
+            Ok::<_, fpstore::Error>(())
+        };
+        assert!(store.searcher().visit_batch(&queries, 3, 1 << 30, |_, some| some, take).unwrap());
+        assert_eq!(answers.len(), queries.len());
+        for (&query, answer) in queries.iter().zip(&answers) {
+            assert_eq!(answer, &expected(&left, query, 3), "{kind:?}");
+        }
+    }
 }
 
 /// The lists of what was found are small if all queries are near the same fingerprint, and the answers are large.
 #[test]
 fn equal_queries_are_refused_before_their_answers_exceed_the_memory() {
     const FINGERPRINT: u64 = 0x0f0f << 24;
-    let records: Vec<Record> = (0..2000).map(|number| Record::new(FINGERPRINT, Id::Number(number))).collect();
-    let store = store_of(&Parameters::new(3), &records, 1, ReadMode::Mmap);
-    let queries = [FINGERPRINT ^ 5; 4096];
-    for (memory, fits) in [(64 << 20, false), (8 << 30, true)] {
-        let mut found = 0;
-        let take = |some: usize| {
-            found += some;
-            Ok::<_, fpstore::Error>(())
-        };
-        let count = |_, some: Vec<Option<Vec<Match>>>| some.iter().flatten().map(Vec::len).sum();
-        assert_eq!(store.searcher().visit_batch(&queries, 3, memory, count, take).unwrap(), fits);
-        assert_eq!(found, if fits { 4096 * 2000 } else { 0 });
+    for kind in [IdKind::Number, IdKind::Text] {
+        let records: Vec<Record> = (0..500).map(|number| Record::new(FINGERPRINT, id(kind, number))).collect();
+        let store = store_of(&Parameters::new(3).with_ids(kind), &records, 1, ReadMode::Mmap);
+        // One query with a large answer is not many.
+        for (queries, memory, fits) in [(16_000, 32 << 20, false), (16_000, 8 << 30, true), (1, 32 << 20, true)] {
+            let mut found = 0;
+            let take = |some: usize| {
+                found += some;
+                Ok::<_, fpstore::Error>(())
+            };
+            let count = |_, some: Vec<Option<Vec<Match>>>| some.iter().flatten().map(Vec::len).sum();
+            let queries = vec![FINGERPRINT ^ 5; queries];
+            let answered = store.searcher().visit_batch(&queries, 3, memory, count, take).unwrap();
+            assert_eq!((answered, found), (fits, if fits { queries.len() * 500 } else { 0 }), "{kind:?} {memory}");
+        }
     }
 }

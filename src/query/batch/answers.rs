@@ -2,23 +2,12 @@
 
 use crate::codec::prefetch;
 use crate::fingerprint::{Fingerprint, Match, distance};
-use crate::query::batch::gathered::{Gathered, Listed, Near, Piece};
+use crate::query::batch::gathered::{Gathered, Listed, Near, Piece, Spot};
 use crate::query::view_searcher::in_order;
 use std::collections::BTreeSet;
 
 /// Fingerprints that are prefetched ahead.
 const AHEAD: usize = 16;
-
-/// A fingerprint near a query, in the order of answers.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
-struct Spot<F> {
-    distance: u32,
-    fingerprint: F,
-    /// Where its ids are: a piece, and the first of them there.
-    piece: u32,
-    ids: usize,
-    count: usize,
-}
 
 impl<F: Fingerprint> Gathered<F> {
     /// Adds the matches of a part of the queries to their answers and sorts these. Returns the positions of queries
@@ -29,12 +18,12 @@ impl<F: Fingerprint> Gathered<F> {
         for (answer, &end) in answers.iter_mut().zip(&ends) {
             let (spots, next) = spots.get_mut(first..).unwrap_or_default().split_at_mut(end - first);
             first = end;
-            // The ids of the queries after this one: as many fingerprints later as this one has.
-            for spot in next.iter().take(spots.len().max(AHEAD)) {
-                self.pieces.get(spot.piece as usize).into_iter().for_each(|piece| prefetch(&piece.ids, spot.ids));
-            }
             if spots.is_empty() {
                 continue;
+            }
+            // The ids of the next queries, about as many as this one reads.
+            for spot in next.iter().take(spots.len().max(AHEAD)) {
+                self.pieces.get(spot.piece as usize).into_iter().for_each(|piece| prefetch(&piece.ids, spot.ids));
             }
             spots.sort_unstable();
             answer.reserve_exact(spots.iter().map(|spot| spot.count).sum());

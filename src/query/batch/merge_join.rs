@@ -3,7 +3,7 @@
 use crate::error::Result;
 use crate::fingerprint::Fingerprint;
 use crate::plan::batch_join;
-use crate::query::batch::answer_budget::AnswerBudget;
+use crate::query::batch::batch_budget::BatchBudget;
 use crate::query::batch::queries::SortedQueries;
 use crate::query::batch::ranges;
 use crate::query::batch::worker::{Job, Pair, Sight, Worker};
@@ -17,7 +17,7 @@ pub(crate) fn merge_segment<F: Fingerprint>(
     segment: &Segment,
     queries: &[F],
     k: u32,
-    budget: &AnswerBudget,
+    budget: &BatchBudget,
     stats: &mut QueryStats,
 ) -> Result<Vec<Vec<Vec<Pair<F>>>>> {
     let radii = segment.footer().parameters.design().radii(k);
@@ -31,7 +31,7 @@ pub(crate) fn merge_segment<F: Fingerprint>(
         let job = Job { segment, queries, k, own, earlier, sorted: &sorted, budget };
         let longest = batch_join::longest_prefix(own.table.leading(), own.radius);
         let ranges = ranges::cut(own.table.index(), longest)?;
-        let workers: Result<Vec<Worker<'_, F>>> = ranges
+        let found: Result<Vec<(QueryStats, Vec<Pair<F>>)>> = ranges
             .par_iter()
             .try_fold(
                 || Worker::new(job),
@@ -40,12 +40,14 @@ pub(crate) fn merge_segment<F: Fingerprint>(
                     Ok(worker)
                 },
             )
+            // Without the worker's buffers.
+            .map(|worker| worker.map(|worker| (worker.stats, worker.pairs)))
             .collect();
-        let take = |worker: Worker<'_, F>| {
-            *stats += worker.stats;
-            worker.pairs
+        let take = |(work, pairs)| {
+            *stats += work;
+            pairs
         };
-        pairs.push(workers?.into_iter().map(take).collect());
+        pairs.push(found?.into_iter().map(take).collect());
     }
     Ok(pairs)
 }

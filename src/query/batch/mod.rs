@@ -11,11 +11,11 @@
 //! flip that makes the prefixes equal. The prefix only selects pairs; they are compared by counting all differing bits.
 //!
 //! [`query_batch`] decides which segments are merged and which are probed, [`merge_join`] runs the ranges on the
-//! threads of the current pool, [`gathered`] reads the ids of what they found, and [`answers`] makes the answers. Threads share an [`answer_budget`] for the
-//! memory.
+//! threads of the current pool, [`gathered`] reads the ids of what they found, and [`answers`] makes the answers. Threads
+//! share a [`batch_budget`] for the memory.
 
-pub(crate) mod answer_budget;
 mod answers;
+pub(crate) mod batch_budget;
 mod flips;
 mod gathered;
 mod marks;

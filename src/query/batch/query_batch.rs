@@ -36,7 +36,8 @@ impl<F: Fingerprint> Searcher<'_, F> {
     /// store ([`crate::Options::with_threads`]).
     ///
     /// A large batch needs every block anyway. So it is sorted and *merged* with the tables, each of which is read once
-    /// from its beginning to its end. That takes some 40 bytes of memory a query beside the answers.
+    /// from its beginning to its end. That takes some 40 bytes of memory a query beside the answers, and some 100
+    /// bytes for each fingerprint near a query.
     ///
     /// ```
     /// use fpstore::{BatchStrategy, Options, Parameters, Records, Store};
@@ -101,13 +102,14 @@ impl<F: Fingerprint> Searcher<'_, F> {
     /// Merges a batch as [`BatchStrategy::Always`] does, in about this many bytes of memory beside the 40 bytes a
     /// query. Calls `make` on all threads with the number of a query and the answers to it and to the following
     /// queries, and `take` with the results of `make`, in the order of the queries. An answer that is `None` may have
-    /// very many records of one fingerprint; [`Searcher::visit`] finds them.
+    /// very many records of one fingerprint; [`Searcher::visit`] finds them. Answers from records that are not in a
+    /// segment yet are not counted.
     ///
     /// Returns `false`, without having called either, if the answers take more memory; the caller then asks fewer
     /// queries.
     ///
     /// # Errors
-    /// Those of [`Searcher::query_batch`], and those of `take`.
+    /// Those of [`Searcher::query_batch`], and those of `take`; `InvalidInput` for 2^32 queries or more.
     pub fn visit_batch<T: Send, E: From<Error>>(
         &mut self,
         fingerprints: &[F],
@@ -117,11 +119,13 @@ impl<F: Fingerprint> Searcher<'_, F> {
         mut take: impl FnMut(T) -> std::result::Result<(), E>,
     ) -> std::result::Result<bool, E> {
         check_distance(k, F::WIDTH)?;
+        if u32::try_from(fingerprints.len()).is_err() {
+            return Err(Error::invalid("a batch has fewer than 2^32 queries; ask several").into());
+        }
         let searcher = self.now();
         let (context, view, stats) = (&searcher.context, &searcher.view, &mut searcher.stats);
         let executor = &context.options.executor;
-        let mut gathered =
-            Gathered::new(fingerprints.len(), executor.threads(), Bounds::of(memory, executor.threads()));
+        let mut gathered = Gathered::new(fingerprints.len(), executor.threads(), Bounds::of(memory));
         for segment in &view.version.segments {
             if !executor.run(|| gathered.merge(segment, fingerprints, k, stats))? {
                 return Ok(false);
@@ -131,7 +135,7 @@ impl<F: Fingerprint> Searcher<'_, F> {
         let length = gathered.length;
         let mut parts = fingerprints.chunks(length).enumerate();
         loop {
-            let some: Vec<_> = parts.by_ref().take(2 * executor.threads()).collect();
+            let some: Vec<_> = parts.by_ref().take(gathered.together).collect();
             if some.is_empty() {
                 return Ok(true);
             }

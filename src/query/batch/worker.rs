@@ -5,7 +5,7 @@ use crate::codec::prefetch;
 use crate::error::Result;
 use crate::fingerprint::{Fingerprint, leading_ones, mask};
 use crate::plan::TableForm;
-use crate::query::batch::answer_budget::AnswerBudget;
+use crate::query::batch::batch_budget::BatchBudget;
 use crate::query::batch::flips::Flips;
 use crate::query::batch::marks::{Marks, WORD_BITS};
 use crate::query::batch::queries::SortedQueries;
@@ -66,7 +66,7 @@ pub(crate) struct Job<'a, F> {
     /// The tables before this one.
     pub(crate) earlier: &'a [Sight<'a>],
     pub(crate) sorted: &'a SortedQueries,
-    pub(crate) budget: &'a AnswerBudget,
+    pub(crate) budget: &'a BatchBudget,
 }
 
 /// A decoded key whose prefix some query asks for.

@@ -7,7 +7,7 @@ use crate::error::{Error, Result};
 use crate::executor::Executor;
 use crate::format::KeyFormat;
 use crate::query::BatchStrategy;
-use crate::query::batch::answer_budget::AnswerBudget;
+use crate::query::batch::batch_budget::BatchBudget;
 use crate::version::ReadView;
 use rayon::prelude::*;
 use std::ops::Range;
@@ -151,7 +151,7 @@ impl Job<'_> {
         let mut length = PIECE.min(queries.len().div_ceil(pieces)).max(1);
         while !queries.is_empty() {
             let now = queries.start..queries.end.min(queries.start + pieces * length);
-            let budget = AnswerBudget::new(self.memory);
+            let budget = BatchBudget::new(self.memory);
             let piece = |search: &mut Search, start: usize| {
                 Ok(self.piece(search, start..now.end.min(start + length), &budget, make))
             };
@@ -178,7 +178,7 @@ impl Job<'_> {
         &self,
         search: &mut Search,
         mut left: Range<usize>,
-        budget: &AnswerBudget,
+        budget: &BatchBudget,
         make: &impl Fn(usize, Vec<Vec<KeyMatch>>) -> T,
     ) -> Piece<T> {
         let (first, mut answers, mut failed) = (left.start, Vec::with_capacity(left.len()), None);

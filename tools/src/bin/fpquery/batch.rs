@@ -92,8 +92,8 @@ impl<F: Fingerprint> Asker<'_, F> {
         totals: &mut Totals,
     ) -> anyhow::Result<()> {
         let most = self.memory.piece(rayon::current_num_threads() * PIECES_PER_THREAD);
-        // Memory of a match until it is written, with a reserve: queries may differ from those of the sample.
-        let matches = usize::try_from(self.memory.answers).unwrap_or(usize::MAX) / (6 * size_of::<(u32, Match<F>)>());
+        // A match takes several forms until it is written; and queries may differ from those of the sample.
+        let matches = usize::try_from(self.memory.answers).unwrap_or(usize::MAX) / (8 * size_of::<Match<F>>());
         let mut length = (matches / self.expected_matches(batch)?).max(LEAST_MERGED);
         while !batch.is_empty() {
             let (part, later) = batch.split_at(batch.len().min(length));

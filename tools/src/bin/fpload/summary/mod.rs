@@ -191,8 +191,7 @@ impl About<'_> {
         told: Told<impl Serialize, impl Serialize>,
         Rest { compacted, filters, seconds }: Rest,
     ) -> anyhow::Result<()> {
-        let rate = (told.records > 0).then(|| float(told.records) / seconds.max(1e-9));
-        let rate = rate.map_or_else(String::new, |rate| format!(", {} records a second", count(rounded(rate))));
+        let rate = float(told.records) / seconds.max(1e-9);
         let mut facts = vec![("store", format!("{} ({}; {})", self.path.display(), deed.act(), told.described))];
         facts.extend(deed.fact().or(told.loaded));
         if self.left_out.total() > 0 {
@@ -204,7 +203,9 @@ impl About<'_> {
         }
         facts.extend(filters.map(|filters| ("filters", filters.told())));
         facts.push(("holds", format!("{} in {}", told.holds, bytes(told.file_bytes))));
-        facts.push(("time", format!("{seconds:.2} s{rate}")));
+        let rated =
+            if told.records > 0 { format!(", {} records a second", count(rounded(rate))) } else { String::new() };
+        facts.push(("time", format!("{seconds:.2} s{rated}")));
         facts.extend(told.bits);
         let outcome = Outcome {
             already_present: told.already_present,

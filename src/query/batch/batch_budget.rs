@@ -1,15 +1,15 @@
-//! The memory of a batch for its matches.
+//! The memory of a batch for pairs of queries and fingerprints, or for the lists that are made from them.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
 /// Bytes that threads take together. Once exceeded, it stays exceeded.
 #[derive(Debug)]
-pub(crate) struct AnswerBudget {
+pub(crate) struct BatchBudget {
     bytes: u64,
     taken: AtomicU64,
 }
 
-impl AnswerBudget {
+impl BatchBudget {
     pub(crate) fn new(bytes: u64) -> Self {
         Self { bytes, taken: AtomicU64::new(0) }
     }
@@ -31,7 +31,7 @@ impl AnswerBudget {
 
     /// Most bytes of a temporary list of one of this many threads. Each has one beside the results.
     pub(crate) fn list(&self, threads: usize) -> u64 {
-        (self.bytes / (threads as u64).max(1)).saturating_mul(4)
+        self.bytes / (threads as u64).max(1)
     }
 }
 
@@ -41,7 +41,7 @@ mod tests {
 
     #[test]
     fn stays_exceeded() {
-        let budget = AnswerBudget::new(100);
+        let budget = BatchBudget::new(100);
         assert!(budget.take(10) && !budget.is_full());
         for _ in 0..3 {
             budget.exceed();
