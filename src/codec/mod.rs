@@ -36,7 +36,7 @@ pub(crate) use block::{BlockBuffer, decode_block, encode_block};
 pub(crate) use codes::Codes;
 pub(crate) use fill::{MAX_KEYS, fill_block};
 pub(crate) use near::{CHUNK, REACH};
-pub(crate) use simd::{near, near_across, near_leads, near_pairs, near_rows, near_within, prefetch};
+pub(crate) use simd::{near, near_across, near_leads, near_pairs, near_rows, near_within, prefetch, prefetch_address};
 pub(crate) use train::train;
 
 pub(crate) use flips::FlipsCode;

@@ -31,6 +31,7 @@ mod memory;
 #[cfg_attr(fpstore_loom, allow(dead_code, reason = "loom has an array of its own"))]
 mod mmap;
 mod page_cache;
+mod page_sets;
 mod positioned;
 mod scratch;
 mod stoppable;
@@ -46,7 +47,7 @@ pub use filesystem::FileSystem;
 pub use memory::Memory;
 #[cfg_attr(fpstore_loom, allow(unused_imports, reason = "loom has an array of its own"))]
 pub(crate) use mmap::{Arena, Array, AtomicArray};
-pub(crate) use page_cache::{CachedFile, HeldPages, PageCache};
+pub(crate) use page_cache::{CachedFile, HeldPage, PageCache};
 pub use stoppable::Stoppable;
 pub(crate) use temp_file::{TEMP_SUFFIX, TempFile};
 

@@ -1,7 +1,7 @@
 //! A segment file open for reading, and which of its pages were checked.
 
 use crate::codec::prefetch;
-use crate::env::{CachedFile, HeldPages, PageCache, ReadFile};
+use crate::env::{CachedFile, HeldPage, PageCache, ReadFile};
 use crate::error::{Error, Result};
 use crate::format::CHECKSUM;
 use crate::format::footer::Span;
@@ -18,23 +18,17 @@ pub(crate) struct SegmentFile {
     cached: Option<CachedFile>,
 }
 
-/// The last page read, in one of two places, and pages that will be read next.
+/// The last page read, in one of two places.
 #[derive(Debug, Default)]
 pub(crate) struct PageBuffer {
     read: Vec<u8>,
-    held: HeldPages,
+    held: HeldPage,
 }
 
 impl PageBuffer {
     /// A buffer for bytes that are no page.
     pub(super) fn bytes(&mut self) -> &mut Vec<u8> {
         &mut self.read
-    }
-
-    /// Drops the announced pages that were not read.
-    #[inline]
-    pub(super) fn forget_announced(&mut self) {
-        self.held.forget_announced();
     }
 }
 
@@ -47,6 +41,12 @@ impl SegmentFile {
     pub(super) fn with_cache(mut self, cache: &Arc<PageCache>) -> Self {
         self.cached = cache.file().filter(|_| self.file.bytes().is_none());
         self
+    }
+
+    /// Whether pages that were read may be in a cache.
+    #[inline]
+    pub(super) fn is_cached(&self) -> bool {
+        self.cached.is_some()
     }
 
     pub(crate) fn path(&self) -> &Path {
@@ -215,18 +215,17 @@ impl Pages {
         self.span.offset.wrapping_add(number.wrapping_mul(self.size as u64)) as usize
     }
 
+    /// Prefetches what announcing a page of the cache waits for.
+    #[inline]
+    pub(super) fn approach(&self, file: &SegmentFile, number: u64) {
+        file.cached.iter().for_each(|cached| cached.prefetch(self.place(number).offset));
+    }
+
     /// Announces that bytes of a page will be read soon. Prefetches them if the page is in memory. Otherwise the system
     /// is told, but not of a mapped page that was read before: it is most likely in memory, and the call would cost
-    /// more than it saves. A reader holds pages of the cache in its `buffer` from then on.
+    /// more than it saves.
     #[inline]
-    pub(super) fn announce(
-        &self,
-        file: &SegmentFile,
-        number: u64,
-        offset: usize,
-        length: usize,
-        buffer: Option<&mut PageBuffer>,
-    ) {
+    pub(super) fn announce(&self, file: &SegmentFile, number: u64, offset: usize, length: usize) {
         if file.bytes().is_some() {
             if !self.checked.has(number) {
                 self.will_read(file, number);
@@ -234,9 +233,8 @@ impl Pages {
             self.prefetch(file, number, offset, length);
         } else {
             let prefetch = |page: &[u8]| prefetch_lines(page, offset, length);
-            let held = buffer.map(|buffer| &mut buffer.held);
             let place = self.place(number);
-            if !file.cached.as_ref().is_some_and(|cached| cached.announce(place.offset, held, prefetch)) {
+            if !file.cached.as_ref().is_some_and(|cached| cached.announce(place.offset, prefetch)) {
                 self.will_read(file, number);
             }
         }

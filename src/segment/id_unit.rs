@@ -71,7 +71,7 @@ impl IdPages {
     /// Prefetches the head of a page, and about where the ids of the `nth` of the `begun` fingerprints are that begin
     /// there: exactly, if each has one.
     pub(super) fn prefetch(&self, file: &SegmentFile, number: u64, nth: usize, begun: u16) {
-        self.pages.announce(file, number, 0, 1, None);
+        self.pages.announce(file, number, 0, 1);
         let ids = id_page::SIZE - CHECKSUM - id_page::HEADER;
         self.pages.prefetch(file, number, id_page::HEADER + ids * nth / usize::from(begun.max(1)), 16);
     }

@@ -36,11 +36,10 @@ impl RankSearch {
         self.slots.extend(keys.iter().map(|&key| index.slot(key)));
         self.slots.iter().for_each(|&slot| index.prefetch_slot(slot));
         self.blocks.clear();
-        scratch.forget_announced();
         for (&key, &slot) in keys.iter().zip(&self.slots) {
             let block = index.find_in(slot, key)?;
             if self.blocks.last() != Some(&block) {
-                table.announce(block, scratch)?;
+                table.announce(block)?;
             }
             self.blocks.push(block);
         }

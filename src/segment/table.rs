@@ -24,14 +24,6 @@ pub(crate) struct Scratch {
     heads: Vec<u64>,
 }
 
-impl Scratch {
-    /// Drops what was announced and not read.
-    #[inline]
-    pub(crate) fn forget_announced(&mut self) {
-        self.page.forget_announced();
-    }
-}
-
 /// A table: codes in memory, blocks in the file, and the index read when it is needed.
 #[derive(Debug)]
 pub(crate) struct Table {
@@ -211,12 +203,31 @@ impl Table {
     }
 
     /// Announces that a block will be read soon, and prefetches its bytes if the file is in memory; the reads of all
-    /// announced blocks overlap. Pages of the cache are held in `scratch` until they are read. Returns the greatest
-    /// 64-bit number that begins with the block's last key; `None` if there is no such block.
+    /// announced blocks overlap.
+    pub(crate) fn announce(&self, block: usize) -> Result<()> {
+        if let Some((place, _)) = self.index.block(block)? {
+            self.pages.announce(&self.file, place.page, place.offset, place.length);
+        }
+        Ok(())
+    }
+
+    /// Whether pages that were read may be in a cache.
     #[inline]
-    pub(crate) fn announce(&self, block: usize, scratch: &mut Scratch) -> Result<Option<u64>> {
+    pub(crate) fn is_cached(&self) -> bool {
+        self.file.is_cached()
+    }
+
+    /// Announces a block, unless its page may be in a cache: the caller then announces it after others that it
+    /// approached, so that looking them up overlaps, too. Returns the greatest 64-bit number that begins with the
+    /// block's last key; `None` if there is no such block.
+    #[inline]
+    pub(crate) fn approach(&self, block: usize) -> Result<Option<u64>> {
         let Some((place, shape)) = self.index.block(block)? else { return Ok(None) };
-        self.pages.announce(&self.file, place.page, place.offset, place.length, Some(&mut scratch.page));
+        if self.file.is_cached() {
+            self.pages.approach(&self.file, place.page);
+        } else {
+            self.pages.announce(&self.file, place.page, place.offset, place.length);
+        }
         Ok(Some(self.index.greatest(shape.last)))
     }
 
@@ -284,7 +295,7 @@ impl Table {
     #[inline]
     pub(crate) fn prefetch_row(&self, number: u64) {
         let (page, offset) = self.row_place(number);
-        self.pages.announce(&self.file, page, offset, self.row_bytes(), None);
+        self.pages.announce(&self.file, page, offset, self.row_bytes());
     }
 
     #[inline]

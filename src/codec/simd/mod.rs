@@ -185,21 +185,25 @@ pub(crate) fn near_within<F: Fingerprint>(all: &[F], count: usize, k: u32, found
 /// Prefetches element `at`, if there is one.
 #[inline]
 pub(crate) fn prefetch<T>(slice: &[T], at: usize) {
-    let Some(element) = slice.get(at) else { return };
-    let element = std::ptr::from_ref(element);
+    slice.get(at).into_iter().for_each(|element| prefetch_address(std::ptr::from_ref(element).cast()));
+}
+
+/// Prefetches the line of any address.
+#[inline]
+pub(crate) fn prefetch_address(address: *const u8) {
     #[cfg(target_arch = "x86_64")]
-    // SAFETY: the address is that of an element; a prefetch reads nothing that the program could see.
+    // SAFETY: a prefetch of any address reads nothing that the program could see, and never fails.
     unsafe {
         use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
-        _mm_prefetch::<_MM_HINT_T0>(element.cast());
+        _mm_prefetch::<_MM_HINT_T0>(address.cast());
     }
     #[cfg(target_arch = "aarch64")]
     // SAFETY: as above.
     unsafe {
-        std::arch::asm!("prfm pldl1keep, [{}]", in(reg) element, options(nostack, preserves_flags, readonly));
+        std::arch::asm!("prfm pldl1keep, [{}]", in(reg) address, options(nostack, preserves_flags, readonly));
     }
     #[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
-    let _ = element;
+    let _ = address;
 }
 
 /// Decodes keys of a flips block, eight at a time, away from the block's ends; leaves the rest to [`super::flips`].

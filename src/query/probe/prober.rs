@@ -122,16 +122,19 @@ impl Prober {
         for place in &self.places {
             of(place.step).into_iter().for_each(|(_, table)| table.index().prefetch_slot(place.slot));
         }
-        // An error may have left some.
-        self.scratch.forget_announced();
         // Taken, not borrowed: an error must not leave places, visits or rows to the next query.
         let (mut places, mut visits) = (std::mem::take(&mut self.places), std::mem::take(&mut self.visits));
         for place in places.drain(..) {
             let Some((_, table)) = of(place.step) else { continue };
-            blocks_of(table, place, &mut visits, &mut self.scratch)?;
+            blocks_of(table, place, &mut visits)?;
         }
         self.places = places;
         once(&mut visits);
+        if segment.tables().first().is_some_and(Table::is_cached) {
+            for &Visit { step, block } in &visits {
+                of(step).map_or(Ok(()), |(_, table)| table.announce(block))?;
+            }
+        }
         let mut rows = std::mem::take(&mut self.rows);
         let mut result = ControlFlow::Continue(());
         for Visit { step, block } in visits.drain(..) {
@@ -147,7 +150,6 @@ impl Prober {
             }
         }
         self.visits = visits;
-        self.scratch.forget_announced();
         if result.is_continue() && !rows.is_empty() {
             result = visit_rows(segment, (&[query], k), &rows, &mut self.scratch, stats, |_, found| visit(found))?;
         }
@@ -177,8 +179,8 @@ impl ProbePart {
     }
 }
 
-/// Appends the blocks that may hold keys with the prefix, and prefetches their bytes.
-fn blocks_of(table: &Table, place: ProbePlace, visits: &mut Vec<Visit>, scratch: &mut Scratch) -> Result<()> {
+/// Appends the blocks that may hold keys with the prefix, and approaches them.
+fn blocks_of(table: &Table, place: ProbePlace, visits: &mut Vec<Visit>) -> Result<()> {
     /// Flips of the prefix's last bits lead to the same few blocks again and again.
     const RECENT: usize = 8;
     let index = table.index();
@@ -187,7 +189,7 @@ fn blocks_of(table: &Table, place: ProbePlace, visits: &mut Vec<Visit>, scratch:
     loop {
         let visit = Visit { step: place.step, block };
         let is_recent = visits.iter().rev().take(RECENT).any(|recent| *recent == visit);
-        let block_key = if is_recent { index.key(block)? } else { table.announce(block, scratch)? };
+        let block_key = if is_recent { index.key(block)? } else { table.approach(block)? };
         let Some(block_key) = block_key else { break };
         if !is_recent {
             visits.push(visit);
