@@ -90,7 +90,7 @@ impl Options {
     }
 
     /// Keeps the pages that are read with [`ReadMode::Pread`], but not text ids, in at most about this many bytes of
-    /// memory, 64 MiB by default, and up to 256 KiB more for each query that runs. A page there is neither read nor
+    /// memory, 64 MiB by default (1 TiB at most), and a page more for each searcher. A page there is neither read nor
     /// checked again. Stores opened with clones of the same options share the memory; maps ([`ReadMode::Mmap`]) do not
     /// need it.
     #[must_use]

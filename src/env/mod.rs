@@ -16,8 +16,8 @@
 //! [`ReadMode::Mmap`] is the fastest way to read, with one hazard: if another process cuts a mapped file short,
 //! touching the missing part kills this process (SIGBUS on Unix), and if it overwrites the file, checked pages change
 //! unnoticed. The library never changes a written segment file, so this takes external modification.
-//! [`ReadMode::Pread`] reads and checks a page whenever it is not among those kept in memory (`page_cache.rs`); a file
-//! that was cut or changed then gives an error.
+//! [`ReadMode::Pread`] reads and checks a page whenever it is not among those kept in memory (`page_cache.rs`,
+//! `page_sets.rs`); a file that was cut or changed then gives an error.
 
 #[cfg(target_os = "linux")]
 mod available;

@@ -183,6 +183,7 @@ mod tests {
                 }
             }
             let stayed = (0..20).filter(|&number| is_there(&file, number)).count();
+            // Pages that another reader brought are read again.
             assert!(is_there_before || stayed == 20, "{stayed}");
         }
     }

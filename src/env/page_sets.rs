@@ -1,36 +1,43 @@
-//! Pages in sets of a few, so that a look-up waits for memory only three times: for the set, for the slot in it, and for
-//! the counts of the page's owners. (quick_cache waits some six times; benches/results/queries.md.)
+//! Pages in sets of sixteen, so that a look-up waits for memory only three times: for the set, for the slot in it, and
+//! for the counts of the page's owners. (quick_cache waits some six times; benches/results/queries.md.)
 //!
-//! The place of a page determines its set. Where a set is full, the page leaves that has been there longest of those
-//! that were not read again. Pages that were do not leave for pages read once, as by a scan, however many; if they
-//! become more than three quarters of a set, all but the newest count one reading less, so that they leave in the end
-//! for others that are read again and again.
+//! The place of a page determines its set. Where a set is full, a page leaves that was not read again. Those that were
+//! stay for pages read once, as by a scan, however many, up to three quarters of the set. If they become more, each but
+//! the one just read counts one reading less, so that they leave in the end for others that are read again. A page that
+//! comes back soon after it left counts as read again: so pages that are read in turn displace older ones, too. (S3-FIFO
+//! has the same two rules: Yang et al., "FIFO queues are all you need for cache eviction", 2023.)
 
 use crate::codec;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 /// The number of a file, and an offset in it.
 pub(super) type Place = (u64, u64);
 
-/// Bytes that a page takes besides its own: its slot and the counts of its owners.
+/// Bytes that a page takes besides its own: its part of the set, the counts of its owners, and what an allocation takes.
 pub(super) const BESIDE: usize = 96;
 /// Bytes of the counts of a page's owners.
 const COUNTS: usize = 2 * size_of::<usize>();
 /// The size of most pages.
 pub(super) const USUAL: usize = 4096;
 
-/// Most pages of a set. It has space for one of the largest block size.
+/// Most pages of a set. That many of the usual size take as much as one of the greatest.
 const WAYS: usize = 16;
 /// Most readings of a page that count.
 const MOST_READINGS: u8 = 3;
 /// In the place of the readings of a page: there is none.
 const EMPTY: u8 = u8::MAX;
-/// Most pages of a set that were read again.
-const MOST_READ_AGAIN: usize = WAYS / 4 * 3;
+/// Sets that are made together, when the first of them is needed.
+const TOGETHER: usize = 64;
+/// Most bytes: a list of all sets takes 4 MiB then.
+const MOST: u64 = 1 << 40;
+
+/// [`TOGETHER`] sets.
+type Sets = OnceLock<Box<[Line<Mutex<Set>>]>>;
 
 #[derive(Debug)]
 pub(super) struct PageSets {
-    sets: Vec<Line<Mutex<Set>>>,
+    sets: Vec<Sets>,
+    count: usize,
     /// Most bytes of a set.
     most: usize,
 }
@@ -40,7 +47,7 @@ pub(super) struct PageSets {
 #[repr(align(64))]
 struct Line<T>(T);
 
-/// With its lock, what comes before the slots is one cache line. It decides which page leaves.
+/// With its lock, what comes before the slots is one cache line.
 #[derive(Debug)]
 #[repr(C)]
 struct Set {
@@ -48,86 +55,115 @@ struct Set {
     tags: [u8; WAYS],
     /// Readings of each page since the one that brought it, or [`EMPTY`].
     readings: [u8; WAYS],
-    /// The slot that was filled last; the next ones were filled before, in this order.
+    /// The slot that was filled last. The search for a page that leaves begins after it.
     newest: usize,
-    read_again: usize,
     bytes: usize,
+    /// Bytes of the pages with readings.
+    read_again: usize,
     slots: [Option<(Place, Arc<[u8]>)>; WAYS],
+    /// Sixteen bits of the hashes of pages that left, and the place of the last of them.
+    left: [u16; WAYS],
+    last_left: usize,
+}
+
+/// Where a page is looked for.
+#[derive(Clone, Copy, Debug)]
+struct Spot {
+    /// Number of its set.
+    set: usize,
+    tag: u8,
+    long_tag: u16,
 }
 
 impl Default for Set {
     fn default() -> Self {
-        let slots = Default::default();
-        Self { tags: [0; WAYS], readings: [EMPTY; WAYS], newest: 0, read_again: 0, bytes: 0, slots }
+        let (tags, slots, left) = Default::default();
+        Self { tags, readings: [EMPTY; WAYS], newest: 0, bytes: 0, read_again: 0, slots, left, last_left: 0 }
     }
 }
 
 impl PageSets {
-    /// Sets that hold this many bytes together.
+    /// Sets that hold this many bytes together, at most [`MOST`]; they take no memory before they are needed.
     pub(super) fn new(bytes: u64) -> Self {
-        let sets = (usize::try_from(bytes).unwrap_or(usize::MAX) / (WAYS * (USUAL + BESIDE))).max(1);
-        let most = usize::try_from(bytes / sets as u64).unwrap_or(usize::MAX);
-        Self { sets: std::iter::repeat_with(Line::default).take(sets).collect(), most }
+        let bytes = usize::try_from(bytes.min(MOST)).unwrap_or(usize::MAX);
+        let count = (bytes / (WAYS * (USUAL + BESIDE))).max(1);
+        let sets = std::iter::repeat_with(OnceLock::new).take(count.div_ceil(TOGETHER)).collect();
+        Self { sets, count, most: bytes / count }
     }
 
     /// The page at this place, and counts that it was read.
     #[inline]
     pub(super) fn get(&self, place: Place) -> Option<Arc<[u8]>> {
-        let (mut set, tag) = self.set(place)?;
-        let way = set.way(place, tag)?;
-        set.count(way);
-        set.page(way)
+        let spot = self.spot(place);
+        let mut set = lock(self.set(spot)?);
+        let way = set.way(place, spot.tag)?;
+        set.count(way, self.most);
+        set.slots.get(way)?.as_ref().map(|slot| Arc::clone(&slot.1))
     }
 
     /// Prefetches what a look-up of this place waits for first.
     #[inline]
     pub(super) fn prefetch(&self, place: Place) {
-        codec::prefetch(&self.sets, self.number_and_tag(place).0);
+        self.set(self.spot(place)).into_iter().for_each(|set| codec::prefetch(std::slice::from_ref(set), 0));
     }
 
     /// Calls `prefetch` with the page at this place if it is there, and returns whether it is. A look-up soon after this
     /// one finds everything in the nearest cache.
     #[inline]
     pub(super) fn announce(&self, place: Place, prefetch: impl FnOnce(&[u8])) -> bool {
-        let Some((set, tag)) = self.set(place) else { return false };
-        let slot = set.way(place, tag).and_then(|way| set.slots.get(way)?.as_ref());
+        let spot = self.spot(place);
+        let Some(set) = self.set(spot).map(lock) else { return false };
+        let slot = set.way(place, spot.tag).and_then(|way| set.slots.get(way)?.as_ref());
         let Some((_, page)) = slot else { return false };
-        // The count of owners lies before the bytes.
+        // The counts of owners lie before the bytes.
         codec::prefetch_address(page.as_ptr().wrapping_sub(COUNTS));
         prefetch(page);
         true
     }
 
-    /// Enters a page, unless it is larger than a set.
+    /// Enters a page, unless it is there or larger than a set.
     pub(super) fn insert(&self, place: Place, page: &Arc<[u8]>) {
-        let bytes = page.len() + BESIDE;
-        let Some((mut set, tag)) = self.set(place) else { return };
-        if let Some(way) = set.way(place, tag) {
-            set.remove(way);
+        let (spot, bytes) = (self.spot(place), page.len() + BESIDE);
+        let Some(sets) = self.sets.get(spot.set / TOGETHER).filter(|_| bytes <= self.most) else { return };
+        let sets = sets.get_or_init(|| std::iter::repeat_with(Line::default).take(TOGETHER).collect());
+        let Some(Line(set)) = sets.get(spot.set % TOGETHER) else { return };
+        let mut set = lock(set);
+        // Another thread may have read it at the same time.
+        if set.way(place, spot.tag).is_some() {
+            return;
         }
-        while set.bytes + bytes > self.most || set.oldest(EMPTY).is_none() {
+        while set.bytes + bytes > self.most || set.first(EMPTY).is_none() {
             let Some(way) = set.leaving() else { return };
-            set.remove(way);
+            let long_tag = set.slots.get(way).and_then(Option::as_ref).map_or(0, |slot| self.spot(slot.0).long_tag);
+            set.remove(way, long_tag);
         }
-        set.enter((place, Arc::clone(page)), tag);
+        set.enter((place, Arc::clone(page)), spot, self.most);
     }
 
     #[inline]
-    fn set(&self, place: Place) -> Option<(MutexGuard<'_, Set>, u8)> {
-        let (number, tag) = self.number_and_tag(place);
-        // A panic of another thread leaves at most a page that is not found.
-        Some((self.sets.get(number)?.0.lock().unwrap_or_else(PoisonError::into_inner), tag))
+    fn set(&self, spot: Spot) -> Option<&Mutex<Set>> {
+        Some(&self.sets.get(spot.set / TOGETHER)?.get()?.get(spot.set % TOGETHER)?.0)
     }
 
     #[inline]
-    #[expect(clippy::cast_possible_truncation, reason = "the upper half of a product is less than the number of sets")]
-    fn number_and_tag(&self, (file, offset): Place) -> (usize, u8) {
+    #[expect(
+        clippy::cast_possible_truncation,
+        reason = "bits of a hash; its product with the number of sets, high half"
+    )]
+    fn spot(&self, (file, offset): Place) -> Spot {
         // Most offsets are multiples of 4096. Multiples of the golden ratio are evenly spread (Knuth, The Art of Computer
         // Programming, volume 3, section 6.4), so the sets of a file's pages fill evenly.
         let page = offset.rotate_right(12).wrapping_add(file.wrapping_mul(0xd6e8_feb8_6659_fd93));
         let hash = page.wrapping_mul(0x9e37_79b9_7f4a_7c15);
-        (((u128::from(hash) * self.sets.len() as u128) >> 64) as usize, (hash >> 24) as u8)
+        let set = ((u128::from(hash) * self.count as u128) >> 64) as usize;
+        Spot { set, tag: (hash >> 24) as u8, long_tag: (hash >> 16) as u16 }
     }
+}
+
+/// A panic of another thread leaves at most a page that is not found.
+#[inline]
+fn lock(set: &Mutex<Set>) -> MutexGuard<'_, Set> {
+    set.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 impl Set {
@@ -137,65 +173,67 @@ impl Set {
         slots.position(|(known, slot)| *known == tag && slot.as_ref().is_some_and(|slot| slot.0 == place))
     }
 
-    #[inline]
-    fn page(&self, way: usize) -> Option<Arc<[u8]>> {
-        self.slots.get(way)?.as_ref().map(|slot| Arc::clone(&slot.1))
-    }
-
     /// Counts a reading of a page.
     #[inline]
-    fn count(&mut self, way: usize) {
+    fn count(&mut self, way: usize, most: usize) {
         let Some(readings) = self.readings.get_mut(way) else { return };
         *readings = (*readings + 1).min(MOST_READINGS);
         if *readings == 1 {
-            self.read_again += 1;
-            if self.read_again > MOST_READ_AGAIN {
-                self.age(Some(way));
+            self.read_again += self.bytes_of(way);
+            if self.read_again > most / 4 * 3 {
+                self.age(way);
             }
         }
     }
 
     /// Counts a reading less for each page but one.
-    #[cold]
-    fn age(&mut self, but: Option<usize>) {
-        let pages = self.readings.iter_mut().enumerate().filter(|(_, readings)| **readings < EMPTY);
-        pages.filter(|(way, _)| Some(*way) != but).for_each(|(_, readings)| *readings = readings.saturating_sub(1));
-        let read_again = self.readings.iter().filter(|readings| (1..EMPTY).contains(*readings));
-        self.read_again = read_again.count();
+    fn age(&mut self, but: usize) {
+        for way in (0..WAYS).filter(|&way| way != but) {
+            let Some(readings) = self.readings.get_mut(way).filter(|readings| (1..EMPTY).contains(*readings)) else {
+                continue;
+            };
+            *readings -= 1;
+            if *readings == 0 {
+                self.read_again -= self.bytes_of(way);
+            }
+        }
     }
 
-    /// The slot with so many readings that was filled first.
-    fn oldest(&self, readings: u8) -> Option<usize> {
+    fn bytes_of(&self, way: usize) -> usize {
+        self.slots.get(way).and_then(Option::as_ref).map_or(0, |slot| slot.1.len() + BESIDE)
+    }
+
+    /// The first slot behind the newest one with so many readings.
+    fn first(&self, readings: u8) -> Option<usize> {
         let mut ways = (1..=WAYS).map(|step| (self.newest + step) % WAYS);
         ways.find(|&way| self.readings.get(way) == Some(&readings))
     }
 
     /// The page that leaves next, if there is one.
-    fn leaving(&mut self) -> Option<usize> {
-        for _ in 0..MOST_READINGS {
-            if let Some(way) = self.oldest(0) {
-                return Some(way);
-            }
-            self.age(None);
-        }
-        self.oldest(0)
+    fn leaving(&self) -> Option<usize> {
+        (0..=MOST_READINGS).find_map(|readings| self.first(readings))
     }
 
-    fn remove(&mut self, way: usize) {
-        let (slot, readings) = (self.slots.get_mut(way).and_then(Option::take), self.readings.get_mut(way));
-        if let (Some((_, page)), Some(readings)) = (slot, readings) {
-            self.bytes -= page.len() + BESIDE;
-            self.read_again -= usize::from(std::mem::replace(readings, EMPTY) > 0);
-        }
+    fn remove(&mut self, way: usize, long_tag: u16) {
+        let bytes = self.bytes_of(way);
+        let (Some(slot), Some(readings)) = (self.slots.get_mut(way), self.readings.get_mut(way)) else { return };
+        self.bytes -= bytes;
+        self.read_again -= if *readings > 0 { bytes } else { 0 };
+        (*slot, *readings) = (None, EMPTY);
+        self.last_left = (self.last_left + 1) % WAYS;
+        self.left.iter_mut().skip(self.last_left).take(1).for_each(|left| *left = long_tag);
     }
 
     /// Enters a page, if a slot is empty.
-    fn enter(&mut self, page: (Place, Arc<[u8]>), tag: u8) {
-        let Some(way) = self.oldest(EMPTY) else { return };
+    fn enter(&mut self, page: (Place, Arc<[u8]>), spot: Spot, most: usize) {
+        let Some(way) = self.first(EMPTY) else { return };
         let places = (self.slots.get_mut(way), self.tags.get_mut(way), self.readings.get_mut(way));
-        if let (Some(slot), Some(known), Some(readings)) = places {
+        if let (Some(slot), Some(tag), Some(readings)) = places {
             self.bytes += page.1.len() + BESIDE;
-            (*slot, *known, *readings, self.newest) = (Some(page), tag, 0, way);
+            (*slot, *tag, *readings, self.newest) = (Some(page), spot.tag, 0, way);
+        }
+        if self.left.contains(&spot.long_tag) {
+            self.count(way, most);
         }
     }
 }
@@ -210,9 +248,21 @@ mod tests {
     }
 
     #[test]
-    fn a_look_up_touches_the_line_of_the_set_and_a_slot() {
-        assert_eq!(size_of::<Line<Mutex<Set>>>(), 64 + WAYS * 32);
+    #[cfg(all(target_os = "linux", target_pointer_width = "64"))]
+    fn a_look_up_touches_the_first_line_of_the_set_and_a_slot() {
         assert_eq!(std::mem::offset_of!(Set, slots), 56);
+        // The lock has eight bytes.
+        assert_eq!(size_of::<Line<Mutex<Set>>>(), 64 + WAYS * 32 + 64);
+    }
+
+    /// Reads a page, and brings it if it is not there; whether it was.
+    fn read(sets: &PageSets, file: u64, number: u64, length: usize) -> bool {
+        let place = (file, number * length as u64);
+        let found = sets.get(place);
+        if found.is_none() {
+            sets.insert(place, &page(7, length));
+        }
+        found.is_some()
     }
 
     /// As a map from places to pages that forgets some; its bytes are bounded and counted.
@@ -236,20 +286,20 @@ mod tests {
                 }
                 if step % 4 != 0 {
                     sets.insert(place, &page(step, length));
-                    model.insert(place, page(step, length));
-                    assert_eq!(sets.announce(place, |_| {}), length + BESIDE <= sets.most);
+                    if !is_found {
+                        model.insert(place, page(step, length));
+                    }
+                    assert_eq!(sets.announce(place, |_| {}), is_found || length + BESIDE <= sets.most);
                 }
             }
             let mut all = 0;
-            for set in &sets.sets {
-                let set = set.0.lock().unwrap();
-                let sum: usize = set.slots.iter().flatten().map(|slot| slot.1.len() + BESIDE).sum();
-                assert_eq!(sum, set.bytes);
-                assert_eq!(
-                    set.read_again,
-                    set.readings.iter().filter(|readings| (1..EMPTY).contains(*readings)).count()
-                );
-                all += sum;
+            for Line(set) in sets.sets.iter().filter_map(OnceLock::get).flatten() {
+                let set = set.lock().unwrap();
+                let bytes = |way: &usize| set.bytes_of(*way);
+                assert_eq!((0..WAYS).map(|way| bytes(&way)).sum::<usize>(), set.bytes);
+                let read_again = (0..WAYS).filter(|&way| (1..EMPTY).contains(&set.readings[way]));
+                assert_eq!(read_again.map(|way| bytes(&way)).sum::<usize>(), set.read_again);
+                all += set.bytes;
             }
             assert!(all <= bytes && hits > 10, "{all} {hits}");
         }
@@ -257,25 +307,64 @@ mod tests {
 
     #[test]
     fn pages_read_again_stay_for_a_scan_and_leave_for_others() {
-        let sets = PageSets::new(1 << 20);
-        let read = |file: u64, number: u64| {
-            let place = (file, number * 4096);
-            let found = sets.get(place);
-            if found.is_none() {
-                sets.insert(place, &page(7, 4096));
+        // Of the usual size, and so large that a set has few.
+        for (length, hot) in [(4096, 700), (16_384, 120)] {
+            let sets = PageSets::new(4 << 20);
+            let there = |file, numbers: u64| {
+                (0..numbers).filter(|&number| sets.get((file, number * length as u64)).is_some()).count() as u64
+            };
+            for _ in 0..8 {
+                (0..hot).for_each(|number| _ = read(&sets, 0, number, length));
             }
-            found.is_some()
-        };
-        for _ in 0..4 {
-            (0..100).for_each(|number| _ = read(0, number));
+            let before = there(0, hot);
+            assert!(before > hot * 3 / 4, "{length}: {before} of {hot}");
+            (0..100_000).for_each(|number| _ = read(&sets, 1, number, length));
+            let stayed = there(0, hot);
+            assert!(stayed > hot * 2 / 3, "{length}: {stayed} of {hot}");
+            // Others instead, as many, in turn: none is read again before others of its set come.
+            for _ in 0..30 {
+                (0..hot).for_each(|number| _ = read(&sets, 2, number, length));
+            }
+            let others = there(2, hot);
+            assert!(others > hot * 3 / 4, "{length}: {others} of {hot}");
         }
-        (0..100_000).for_each(|number| _ = read(1, number));
-        assert_eq!((0..100).filter(|&number| read(0, number)).count(), 100);
-        // Others instead, as many.
-        for _ in 0..8 {
-            (0..100).for_each(|number| _ = read(2, number));
+    }
+
+    #[test]
+    fn a_page_larger_than_a_set_leaves_the_others_alone() {
+        let sets = PageSets::new(20_000);
+        (0..4).for_each(|number| _ = read(&sets, 0, number, 4096));
+        sets.insert((1, 0), &page(1, 65_536));
+        assert!((0..4).all(|number| read(&sets, 0, number, 4096)) && !sets.announce((1, 0), |_| {}));
+    }
+
+    #[test]
+    fn a_large_limit_takes_little_memory() {
+        for bytes in [1 << 40, u64::MAX] {
+            let sets = PageSets::new(bytes);
+            assert!(sets.sets.len() * size_of::<Sets>() <= 8 << 20);
+            assert!(!read(&sets, 0, 1, 4096) && read(&sets, 0, 1, 4096));
         }
-        assert_eq!((0..100).filter(|&number| read(2, number)).count(), 100);
+    }
+
+    #[test]
+    fn threads_see_the_right_pages() {
+        let sets = PageSets::new(1 << 20);
+        std::thread::scope(|scope| {
+            for thread in 0..4 {
+                let sets = &sets;
+                scope.spawn(move || {
+                    for step in 0..20_000usize {
+                        let number = (step * (thread + 1) * 7919) % 500;
+                        match sets.get((0, number as u64 * 4096)) {
+                            Some(found) => assert_eq!(found, page(number, 4096)),
+                            None => sets.insert((0, number as u64 * 4096), &page(number, 4096)),
+                        }
+                        sets.announce((0, number as u64 * 4096), |found| assert_eq!(found[0], number as u8));
+                    }
+                });
+            }
+        });
     }
 
     #[test]

@@ -127,7 +127,7 @@ fn make(directory: &Path, path: &Path) -> io::Result<NamedTempFile> {
     // The name of the temporary file would be confusing in the message.
     builder.tempfile_in(directory).map_err(|error| match error.kind() {
         io::ErrorKind::NotFound => {
-            io::Error::other(format!("there is no directory {}; make it first", directory.display()))
+            io::Error::other(format!("directory {} not found; make it first", directory.display()))
         }
         kind => kind.into(),
     })

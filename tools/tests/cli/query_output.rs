@@ -61,7 +61,7 @@ fn a_directory_that_is_not_there_is_named() {
     let nowhere = place.path("nowhere");
     let mut ask = fpquery();
     ask.arg("--output").arg(nowhere.join("found.tsv")).arg(&store).arg("0000000000000000");
-    fails(&mut ask, &["--output", "there is no directory", nowhere.to_str().unwrap(), "make it first"]);
+    fails(&mut ask, &["--output", nowhere.to_str().unwrap(), "not found; make it first"]);
 }
 
 /// Read as input: the matches of a query column, and queries that are new.
