@@ -47,38 +47,29 @@ pub(super) struct PageSets {
 #[repr(align(64))]
 struct Line<T>(T);
 
-/// With its lock, what comes before the slots is one cache line.
+/// With its lock, what comes before the slots is one cache line. What comes after them is for pages that enter.
 #[derive(Debug)]
 #[repr(C)]
 struct Set {
-    /// Eight bits of the hashes of pages.
-    tags: [u8; WAYS],
+    /// Sixteen bits of the hashes of pages.
+    tags: [u16; WAYS],
     /// Readings of each page since the one that brought it, or [`EMPTY`].
     readings: [u8; WAYS],
-    /// The slot that was filled last. The search for a page that leaves begins after it.
-    newest: usize,
-    bytes: usize,
     /// Bytes of the pages with readings.
     read_again: usize,
     slots: [Option<(Place, Arc<[u8]>)>; WAYS],
-    /// Sixteen bits of the hashes of pages that left, and the place of the last of them.
+    bytes: usize,
+    /// The slot that was filled last. The search for a page that leaves begins after it.
+    newest: usize,
+    /// Tags of pages that left, and the place of the last of them.
     left: [u16; WAYS],
     last_left: usize,
-}
-
-/// Where a page is looked for.
-#[derive(Clone, Copy, Debug)]
-struct Spot {
-    /// Number of its set.
-    set: usize,
-    tag: u8,
-    long_tag: u16,
 }
 
 impl Default for Set {
     fn default() -> Self {
         let (tags, slots, left) = Default::default();
-        Self { tags, readings: [EMPTY; WAYS], newest: 0, bytes: 0, read_again: 0, slots, left, last_left: 0 }
+        Self { tags, readings: [EMPTY; WAYS], read_again: 0, slots, bytes: 0, newest: 0, left, last_left: 0 }
     }
 }
 
@@ -94,9 +85,9 @@ impl PageSets {
     /// The page at this place, and counts that it was read.
     #[inline]
     pub(super) fn get(&self, place: Place) -> Option<Arc<[u8]>> {
-        let spot = self.spot(place);
-        let mut set = lock(self.set(spot)?);
-        let way = set.way(place, spot.tag)?;
+        let (number, tag) = self.number_and_tag(place);
+        let mut set = lock(self.set(number)?);
+        let way = set.way(place, tag)?;
         set.count(way, self.most);
         set.slots.get(way)?.as_ref().map(|slot| Arc::clone(&slot.1))
     }
@@ -104,16 +95,18 @@ impl PageSets {
     /// Prefetches what a look-up of this place waits for first.
     #[inline]
     pub(super) fn prefetch(&self, place: Place) {
-        self.set(self.spot(place)).into_iter().for_each(|set| codec::prefetch(std::slice::from_ref(set), 0));
+        self.set(self.number_and_tag(place).0)
+            .into_iter()
+            .for_each(|set| codec::prefetch(std::slice::from_ref(set), 0));
     }
 
     /// Calls `prefetch` with the page at this place if it is there, and returns whether it is. A look-up soon after this
     /// one finds everything in the nearest cache.
     #[inline]
     pub(super) fn announce(&self, place: Place, prefetch: impl FnOnce(&[u8])) -> bool {
-        let spot = self.spot(place);
-        let Some(set) = self.set(spot).map(lock) else { return false };
-        let slot = set.way(place, spot.tag).and_then(|way| set.slots.get(way)?.as_ref());
+        let (number, tag) = self.number_and_tag(place);
+        let Some(set) = self.set(number).map(lock) else { return false };
+        let slot = set.way(place, tag).and_then(|way| set.slots.get(way)?.as_ref());
         let Some((_, page)) = slot else { return false };
         // The counts of owners lie before the bytes.
         codec::prefetch_address(page.as_ptr().wrapping_sub(COUNTS));
@@ -123,26 +116,25 @@ impl PageSets {
 
     /// Enters a page, unless it is there or larger than a set.
     pub(super) fn insert(&self, place: Place, page: &Arc<[u8]>) {
-        let (spot, bytes) = (self.spot(place), page.len() + BESIDE);
-        let Some(sets) = self.sets.get(spot.set / TOGETHER).filter(|_| bytes <= self.most) else { return };
+        let ((number, tag), bytes) = (self.number_and_tag(place), page.len() + BESIDE);
+        let Some(sets) = self.sets.get(number / TOGETHER).filter(|_| bytes <= self.most) else { return };
         let sets = sets.get_or_init(|| std::iter::repeat_with(Line::default).take(TOGETHER).collect());
-        let Some(Line(set)) = sets.get(spot.set % TOGETHER) else { return };
+        let Some(Line(set)) = sets.get(number % TOGETHER) else { return };
         let mut set = lock(set);
         // Another thread may have read it at the same time.
-        if set.way(place, spot.tag).is_some() {
+        if set.way(place, tag).is_some() {
             return;
         }
         while set.bytes + bytes > self.most || set.first(EMPTY).is_none() {
             let Some(way) = set.leaving() else { return };
-            let long_tag = set.slots.get(way).and_then(Option::as_ref).map_or(0, |slot| self.spot(slot.0).long_tag);
-            set.remove(way, long_tag);
+            set.remove(way);
         }
-        set.enter((place, Arc::clone(page)), spot, self.most);
+        set.enter((place, Arc::clone(page)), tag, self.most);
     }
 
     #[inline]
-    fn set(&self, spot: Spot) -> Option<&Mutex<Set>> {
-        Some(&self.sets.get(spot.set / TOGETHER)?.get()?.get(spot.set % TOGETHER)?.0)
+    fn set(&self, number: usize) -> Option<&Mutex<Set>> {
+        Some(&self.sets.get(number / TOGETHER)?.get()?.get(number % TOGETHER)?.0)
     }
 
     #[inline]
@@ -150,13 +142,12 @@ impl PageSets {
         clippy::cast_possible_truncation,
         reason = "bits of a hash; its product with the number of sets, high half"
     )]
-    fn spot(&self, (file, offset): Place) -> Spot {
+    fn number_and_tag(&self, (file, offset): Place) -> (usize, u16) {
         // Most offsets are multiples of 4096. Multiples of the golden ratio are evenly spread (Knuth, The Art of Computer
         // Programming, volume 3, section 6.4), so the sets of a file's pages fill evenly.
         let page = offset.rotate_right(12).wrapping_add(file.wrapping_mul(0xd6e8_feb8_6659_fd93));
         let hash = page.wrapping_mul(0x9e37_79b9_7f4a_7c15);
-        let set = ((u128::from(hash) * self.count as u128) >> 64) as usize;
-        Spot { set, tag: (hash >> 24) as u8, long_tag: (hash >> 16) as u16 }
+        (((u128::from(hash) * self.count as u128) >> 64) as usize, (hash >> 16) as u16)
     }
 }
 
@@ -168,7 +159,7 @@ fn lock(set: &Mutex<Set>) -> MutexGuard<'_, Set> {
 
 impl Set {
     #[inline]
-    fn way(&self, place: Place, tag: u8) -> Option<usize> {
+    fn way(&self, place: Place, tag: u16) -> Option<usize> {
         let mut slots = self.tags.iter().zip(&self.slots);
         slots.position(|(known, slot)| *known == tag && slot.as_ref().is_some_and(|slot| slot.0 == place))
     }
@@ -214,25 +205,26 @@ impl Set {
         (0..=MOST_READINGS).find_map(|readings| self.first(readings))
     }
 
-    fn remove(&mut self, way: usize, long_tag: u16) {
+    fn remove(&mut self, way: usize) {
         let bytes = self.bytes_of(way);
-        let (Some(slot), Some(readings)) = (self.slots.get_mut(way), self.readings.get_mut(way)) else { return };
-        self.bytes -= bytes;
-        self.read_again -= if *readings > 0 { bytes } else { 0 };
-        (*slot, *readings) = (None, EMPTY);
         self.last_left = (self.last_left + 1) % WAYS;
-        self.left.iter_mut().skip(self.last_left).take(1).for_each(|left| *left = long_tag);
+        let places = (self.slots.get_mut(way), self.readings.get_mut(way), self.left.get_mut(self.last_left));
+        if let ((Some(slot), Some(readings), Some(left)), Some(tag)) = (places, self.tags.get(way)) {
+            self.bytes -= bytes;
+            self.read_again -= if *readings > 0 { bytes } else { 0 };
+            (*slot, *readings, *left) = (None, EMPTY, *tag);
+        }
     }
 
     /// Enters a page, if a slot is empty.
-    fn enter(&mut self, page: (Place, Arc<[u8]>), spot: Spot, most: usize) {
+    fn enter(&mut self, page: (Place, Arc<[u8]>), tag: u16, most: usize) {
         let Some(way) = self.first(EMPTY) else { return };
         let places = (self.slots.get_mut(way), self.tags.get_mut(way), self.readings.get_mut(way));
-        if let (Some(slot), Some(tag), Some(readings)) = places {
+        if let (Some(slot), Some(known), Some(readings)) = places {
             self.bytes += page.1.len() + BESIDE;
-            (*slot, *tag, *readings, self.newest) = (Some(page), spot.tag, 0, way);
+            (*slot, *known, *readings, self.newest) = (Some(page), tag, 0, way);
         }
-        if self.left.contains(&spot.long_tag) {
+        if self.left.contains(&tag) {
             self.count(way, most);
         }
     }

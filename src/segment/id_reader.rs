@@ -251,11 +251,11 @@ impl Ids {
     /// As [`Ids::place_near`], and prefetches the ids. Reading those of several fingerprints afterwards waits for memory
     /// once.
     pub(crate) fn prefetch(&self, rank: u64, near: &mut usize) -> Result<IdPlace> {
-        let IdPlace(unit, nth) = self.place_near(rank, near)?;
+        let place @ IdPlace(unit, nth) = self.place_near(rank, near)?;
         if let Units::Pages(pages) = &self.units {
             pages.prefetch(&self.file, unit, nth, self.begun(unit));
         }
-        Ok(IdPlace(unit, nth))
+        Ok(place)
     }
 
     /// Calls `visit` with the units that have ids of the fingerprint whose ids begin here, and its records there, until

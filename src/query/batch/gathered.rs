@@ -110,7 +110,7 @@ impl<F: Fingerprint> Gathered<F> {
     pub(crate) fn new(queries: usize, threads: usize, bounds: Bounds) -> Self {
         let length = queries.div_ceil(threads * PARTS).max(1);
         let answer_bytes = vec![0; queries.div_ceil(length)];
-        Self { bounds, length, together: threads.max(1) * TOGETHER, answer_bytes, pieces: Vec::new() }
+        Self { bounds, length, together: threads * TOGETHER, answer_bytes, pieces: Vec::new() }
     }
 
     /// Merges the queries with a segment; whether memory sufficed.
